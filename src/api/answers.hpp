@@ -7,6 +7,7 @@
 #include "read/resolve.hpp"
 #include "render/serving.hpp"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,8 +25,9 @@ std::string first_advice(const std::vector<read::Given>& said, const std::option
 
 struct ServeOptions {
   std::optional<serving::Find> find;
-  bool layout = false;  ///< --find layout: the whole search
-  bool table = false;   ///< the matrix of contexts and concurrencies
+  bool layout = false;                                           ///< --find layout: the whole search
+  bool table = false;                                            ///< the matrix of contexts and concurrencies
+  std::shared_ptr<const std::vector<spec::Request>> trace = {};  ///< of --requests
 };
 
 /// \throws quantity::BadInput naming the place of what is wrong or missing

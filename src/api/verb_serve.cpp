@@ -9,10 +9,14 @@
 #include "quantity/format.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/suggest.hpp"
+#include "quantity/text.hpp"
+#include "read/rows.hpp"
 #include "read/words.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <memory>
 #include <utility>
 
 namespace llmcalc::api {
@@ -56,14 +60,43 @@ void take_best(const search::ServerPlans& plans, read::Resolved& resolved) {
   });
 }
 
-/// Where no layout does what was asked, the verdict is not that of one of them.
+/// "--gpus 12 --tp 4" as words in the place of what was said: of an accelerator and its count, which one word may say,
+/// both; a concurrency in that of a rate, another engine's release with it.
+std::vector<read::Given> with_change(std::vector<read::Given> words, std::string_view change,
+                                     const spec::Question& question) {
+  std::vector<read::Given> said;
+  while (!change.empty()) {
+    const auto option = quantity::take_until(change, " ");
+    std::string term(option.substr(option.find_first_not_of('-')));
+    std::ranges::replace(term, '-', '_');
+    said.push_back({std::move(term), std::string(quantity::take_until(change, " ")), {read::Source::flag, "--find"}});
+  }
+  const bool counts = read::has_word(said, "gpus");
+  if (counts) said.push_back({"gpu", question.gpu->id, {read::Source::flag, "--find"}});
+  if (!counts && read::has_word(said, "gpu") && question.layout.gpus > 1)
+    said.push_back({"gpus", std::to_string(question.layout.gpus), {read::Source::flag, "--find"}});
+  const auto is_replaced = [&](const read::Given& word) {
+    return (word.term == "rate" && read::has_word(said, "concurrency")) ||
+           (word.term == "engine_version" && read::has_word(said, "engine"));
+  };
+  std::erase_if(words, is_replaced);
+  return read::with_said(std::move(words), said);
+}
+
+/// What --find found that does what was asked: the first that carries the load, or all there is to it.
+const serving::Candidate* chosen_of(const std::vector<serving::Candidate>& found) {
+  if (found.size() == 1 && found.front().starts) return &found.front();
+  return quantity::find_or_null(found, true, &serving::Candidate::carries);
+}
+
+/// Where nothing does what was asked, the verdict is not that of one of them.
 void refuse_all(serving::ServingAnswer& answer) {
-  if (answer.verdict == serving::ServingVerdict::does_not_fit) return;
+  if (answer.verdict != serving::ServingVerdict::fits) return;
   const auto& load = answer.deployment.question.serving.load;
   answer.verdict = serving::ServingVerdict::does_not_fit;
-  answer.reason = load.rate ? "no layout carries " + quantity::format_number(*load.rate, 3) +
-                                  " requests a second within the limits: more accelerators do, --find gpus"
-                            : "no layout keeps the limits";
+  answer.reason =
+      load.rate ? "nothing carries " + quantity::format_number(*load.rate, 3) + " requests a second within the limits"
+                : "nothing carries the load within the limits";
 }
 
 }  // namespace
@@ -71,8 +104,18 @@ void refuse_all(serving::ServingAnswer& answer) {
 render::ServingReport serve(const std::vector<read::Given>& said, const std::optional<read::ConfigText>& config,
                             const read::Catalogue& catalogue, const ServeOptions& options) {
   const auto words = read::in_order(said);
-  auto resolved = resolve_serving(words, config, catalogue);
+  const auto asked = [&](const std::vector<read::Given>& of) {
+    auto question = resolve_serving(of, config, catalogue);
+    question.question.serving.load.trace = options.trace;
+    return question;
+  };
+  auto resolved = asked(words);
   render::ServingReport report;
+  if (options.find) {
+    report.found = serving::find(resolved.question, *options.find);
+    if (const auto* chosen = chosen_of(report.found))
+      resolved = asked(with_change(words, chosen->change, resolved.question));
+  }
   report.question = std::move(resolved.echo);
   add_absent(read::serving_vocabulary(), report.question);
   if (options.layout) {
@@ -81,14 +124,19 @@ render::ServingReport serve(const std::vector<read::Given>& said, const std::opt
   }
   const auto& question = resolved.question;
   report.answer = serving::serve(question);
-  if (report.plans && report.plans->best.empty()) refuse_all(report.answer);
+  if ((report.plans && report.plans->best.empty()) || (options.find && chosen_of(report.found) == nullptr))
+    refuse_all(report.answer);
   const auto& capacity = report.answer.capacity;
   report.advice = serving::advise(question, capacity, [&] { return larger_than(question.gpu, catalogue); });
   if (!question.gpu) report.cards = serving::ask_cards(question, usual_cards(catalogue));
-  if (options.find) report.found = serving::find(question, *options.find);
   if (options.table) report.table = serving::capacity_cells(question);
   const auto names = served_names(words, resolved, catalogue);
-  auto command = dialects::server_command(report.answer.deployment, names);
+  const bool changes = report.answer.verdict == serving::ServingVerdict::does_not_fit && !report.advice.empty();
+  if (changes) report.launched_with = report.advice.front().change;
+  auto command = dialects::server_command(
+      changes ? serving::deploy(asked(with_change(words, report.launched_with, question)).question)
+              : report.answer.deployment,
+      names);
   report.launch = std::move(command.text);
   report.servers = command.servers;
   report.warnings = resolved.warnings();
@@ -137,6 +185,53 @@ ServeOptions serve_options(const Arguments& arguments) {
   return options;
 }
 
+using Trace = std::vector<spec::Request>;
+
+/// Of the requests of a trace.
+template <class Value>
+double mean_of(const Trace& trace, const Value& value) {
+  double sum = 0;
+  for (const spec::Request& each : trace) sum += static_cast<double>(value(each));
+  return sum / static_cast<double>(trace.size());
+}
+
+std::string whole(double value) { return std::to_string(std::llround(value)); }
+
+/// What the requests of a trace have in common, by which everything goes but what becomes of each: their mean lengths,
+/// how many come a second or, where they come at once, how many they are, and the longest.
+void add_words_of(const Trace& trace, AskedQuestion& asked) {
+  for (const std::string_view term : {"prompt", "output", "range_ratio", "rate", "concurrency"}) {
+    if (const auto* said = read::find_word(asked.words, term); said != nullptr)
+      throw quantity::BadInput(said->origin.where, "is what the requests of --requests say");
+  }
+  const auto longest = std::ranges::max(trace, {}, [](const auto& each) { return each.prompt + each.output; });
+  const double span = trace.back().arrival;
+  const auto add = [&](std::string_view term, std::string text) {
+    if (!read::has_word(asked.words, term))
+      asked.words.push_back({std::string(term), std::move(text), {read::Source::flag, "--requests"}});
+  };
+  add("prompt", whole(mean_of(trace, [](const auto& each) { return each.prompt; })));
+  add("output", whole(mean_of(trace, [](const auto& each) { return each.output; })));
+  if (span > 0) add("rate", quantity::format_number(static_cast<double>(trace.size()) / span, 6));
+  if (!(span > 0)) add("concurrency", std::to_string(trace.size()));
+  add("context", std::to_string(longest.prompt + longest.output));
+}
+
+/// The trace that --requests names.
+std::shared_ptr<const Trace> take_trace(const Arguments& arguments, const Surroundings& around, AskedQuestion& asked) {
+  const std::string* path = arguments.find("requests");
+  if (path == nullptr) return nullptr;
+  auto trace = read::read_requests(around.text(*path, "--requests"), *path);
+  constexpr std::size_t most = 10'000;  // some 100 ms
+  if (trace.size() > most) {
+    asked.reading.assumptions.push_back(
+        {"the first " + std::to_string(most) + " of " + std::to_string(trace.size()) + " requests"});
+    trace.resize(most);
+  }
+  add_words_of(trace, asked);
+  return std::make_shared<const Trace>(std::move(trace));
+}
+
 /// Requests that wait are a warning: the server starts all the same.
 bool has_waiting(const serving::ServingAnswer& answer) {
   return answer.capacity.queued > 0 && answer.verdict == serving::ServingVerdict::fits;
@@ -160,8 +255,18 @@ std::string waiting_words(const serving::ServingAnswer& answer) {
   return "with whole contexts " + std::to_string(answer.capacity.queued) + " of the requests wait";
 }
 
-render::RunLine line_of(const NamedRun& run, const AskedQuestion& asked, const Sources& sources, bool strict) {
-  const auto resolved = read::resolve_serving(run.words, run.config(asked, sources.around), sources.catalogue);
+/// What all servers of a call are asked with.
+struct Asking {
+  const AskedQuestion& question;
+  const Sources& sources;
+  std::shared_ptr<const Trace> trace;
+  bool strict;
+};
+
+render::RunLine line_of(const NamedRun& run, const Asking& asking) {
+  auto resolved =
+      read::resolve_serving(run.words, run.config(asking.question, asking.sources.around), asking.sources.catalogue);
+  resolved.question.serving.load.trace = asking.trace;
   const auto answer = serving::serve(resolved.question);
   render::RunLine line;
   auto& verdict = line.verdict.emplace();
@@ -169,33 +274,36 @@ render::RunLine line_of(const NamedRun& run, const AskedQuestion& asked, const S
   verdict.capacity = answer.memory.capacity;
   verdict.needed = verdict.low = verdict.high = device_total(answer);
   if (!answer.reason.empty()) line.reasons.push_back(answer.reason);
-  if (strict && has_waiting(answer)) line.reasons.push_back(waiting_words(answer));
+  if (asking.strict && has_waiting(answer)) line.reasons.push_back(waiting_words(answer));
   line.at_once = answer.capacity.max_concurrency;
   if (!answer.speed) return line;
   line.first_token = answer.speed->ttft;
   line.token = answer.speed->tpot;
   line.token_cost = answer.speed->cost.all;
   const bool keeps = serving::keeps_limits(resolved.question.serving.load, *answer.speed);
-  if (!keeps) line.reasons.push_back("tokens come later than --ttft or --tpot allows");
+  if (!keeps) line.reasons.push_back("tokens come later than the limits allow");
   return line;
 }
 
-Reply serve_each(const Arguments& arguments, const AskedQuestion& asked, const Sources& sources) {
+Reply serve_each(const Arguments& arguments, const Asking& asking) {
+  const Surroundings& around = asking.sources.around;
+  const auto& words = asking.question.words;
   for (const std::string_view of_one : {"find", "table"}) {
     if (arguments.has(of_one))
       throw quantity::BadInput("--" + std::string(of_one), "is about one server, and many are asked for");
   }
-  const auto question = [&] { return read::resolve_serving(asked.words, asked.config, sources.catalogue).question; };
-  const auto runs = runs_of(arguments, asked.words, sources.around, question);
-  const bool strict = arguments.has("strict");
-  return answer_each(arguments, runs, sources.around,
-                     [&](const NamedRun& run) { return line_of(run, asked, sources, strict); });
+  const auto question = [&] {
+    return read::resolve_serving(words, asking.question.config, asking.sources.catalogue).question;
+  };
+  const auto runs = runs_of(arguments, words, around, question);
+  return answer_each(arguments, runs, around, [&](const NamedRun& run) { return line_of(run, asking); });
 }
 
 }  // namespace
 
 std::vector<Flag> serve_flags() {
   std::vector<Flag> flags = serving_question_flags();
+  flags.push_back({"requests", "FILE.csv", "arrival, prompt and output of each, one by one", "Load"});
   flags.push_back({"find", "concurrency|context|gpus|quant|engine|layout",
                    "the most that fits, the least that is enough, or the most tokens for the money", "Output"});
   flags.push_back({"table", "context,concurrency", "which of both together fit", "Output"});
@@ -208,15 +316,16 @@ std::vector<Flag> serve_flags() {
 }
 
 Reply ask_serve(const Arguments& arguments, const Surroundings& around) {
-  const auto options = serve_options(arguments);
+  auto options = serve_options(arguments);
   const render::TextStyle style{
       .colour = wants_colour(arguments, around), .explain = arguments.has("explain"), .full = arguments.has("full")};
   const bool strict = arguments.has("strict");
   const auto catalogue = around.catalogue(arguments);
-  const auto asked = asked_server(arguments, around, catalogue);
+  auto asked = asked_server(arguments, around, catalogue);
+  options.trace = take_trace(arguments, around, asked);
   if (arguments.has("show-question")) return show_question(asked, "serve");
   if (asks_many(arguments, asked.words, {"markdown", "csv", "junit"}))
-    return serve_each(arguments, asked, {around, catalogue});
+    return serve_each(arguments, {asked, {around, catalogue}, options.trace, strict});
   auto report = serve(asked.words, asked.config, catalogue, options);
   const auto& assumed = asked.reading.assumptions;
   report.assumptions.insert(report.assumptions.begin(), assumed.begin(), assumed.end());

@@ -295,4 +295,30 @@ std::vector<RunRow> read_run_rows(std::string_view text, std::string_view place)
   return is_yaml ? rows_of_yaml(text, path) : rows_of_csv(text, path);
 }
 
+namespace {
+
+/// The number that a request has in a column.
+template <class Kind>
+auto amount(const RunRow& row, std::string_view column) {
+  const Given* word = find_word(row.words, column);
+  if (word == nullptr)
+    throw BadInput(row.name, "has no " + std::string(column),
+                   "a header of arrival,prompt,output, and a row a request: seconds, and tokens twice");
+  return Kind::read(word->text, word->origin.where);
+}
+
+}  // namespace
+
+std::vector<spec::Request> read_requests(std::string_view text, std::string_view place) {
+  std::vector<spec::Request> requests;
+  for (const RunRow& row : read_run_rows(text, place)) {
+    const double arrival = amount<Number>(row, "arrival");
+    requests.push_back({arrival, amount<Whole<1>>(row, "prompt"), amount<Whole<1>>(row, "output")});
+  }
+  std::ranges::stable_sort(requests, {}, &spec::Request::arrival);
+  const double first = requests.front().arrival;
+  for (spec::Request& each : requests) each.arrival -= first;
+  return requests;
+}
+
 }  // namespace llmcalc::read

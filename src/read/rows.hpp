@@ -2,6 +2,7 @@
 // (docs/validate.md); and questions, a row each.
 #pragma once
 
+#include "llmcalc/spec/serving.hpp"
 #include "read/words.hpp"
 #include "spec/measurement.hpp"
 
@@ -60,5 +61,10 @@ struct RunRow {
 /// \param place  the file's name; one that ends in .yaml, .yml or .json is read as YAML, which JSON is a part of
 /// \throws quantity::BadInput with the place of what cannot be read
 std::vector<RunRow> read_run_rows(std::string_view text, std::string_view place);
+
+/// Requests of a trace: columns arrival (seconds), prompt and output (tokens), beside which others may stand. In the
+/// order of their arrivals, of which the first is 0.
+/// \throws quantity::BadInput with the place of what is missing or cannot be read
+std::vector<spec::Request> read_requests(std::string_view text, std::string_view place);
 
 }  // namespace llmcalc::read

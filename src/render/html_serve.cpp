@@ -48,6 +48,10 @@ void add_speed(Html& html, const serving::Speed& speed) {
       .row("th", {"of the whole deployment", ""});
   html.row("td", {"to the first token", speed.saturated ? "never steady" : format_duration(speed.ttft)});
   html.row("td", {"each later token", format_duration(speed.tpot)});
+  if (speed.tail) {
+    html.row("td", {"to the first token, 95 of 100 requests", format_duration(speed.tail->ttft.p95)});
+    html.row("td", {"each later token, 95 of 100 requests", format_duration(speed.tail->tpot.p95)});
+  }
   html.row("td", {"tokens/s of output", figure_text(speed.tokens_per_s)});
   html.row("td", {"requests/s", figure_text(speed.requests_per_s)});
   for (const auto& part : speed.parts) {

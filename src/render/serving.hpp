@@ -22,6 +22,7 @@ struct ServingReport {
   std::vector<serving::CapacityCell> table;  ///< of --table
   std::optional<search::ServerPlans> plans;  ///< of --find layout
   std::string launch;                        ///< the command that starts this server
+  std::string launched_with;                 ///< the change that it makes, where the server as asked does not start
   std::int64_t servers = 1;                  ///< to start with it
   std::vector<std::string> warnings;         ///< what the caller should look at
   std::vector<spec::Assumption> assumptions;

@@ -29,18 +29,33 @@ std::string first_line(const Speed& speed) {
                      bar_text(speed.tpot_bar));
 }
 
+/// "95 % of 500 drawn: first token within 410 ms; then 31 ms a token"
+std::string tail_line(const spec::Load& load, const serving::Tail& tail) {
+  auto words =
+      fmt::format("95 % of {}{}: first token within {}; then {} a token", quantity::format_count(tail.requests),
+                  load.trace ? "" : " drawn", format_duration(tail.ttft.p95), format_duration(tail.tpot.p95));
+  if (tail.preempted > 0)
+    words += fmt::format("; room taken from one {} times", quantity::format_count(tail.preempted));
+  return words;
+}
+
 /// "64 requests at once, each a prompt of 7,168 tokens and 1,024 of output": what the speed is that of.
 std::string load_line(const spec::Load& load) {
+  const bool alone = !load.rate && load.concurrency == 1;
   const auto many = load.rate ? quantity::format_number(*load.rate, 3) + " requests a second"
+                    : alone   ? "one request at a time"
                               : quantity::format_count(load.concurrency) + " requests at once";
-  return fmt::format("{}, each a prompt of {} tokens and {} of output", many, quantity::format_count(load.prompt),
+  const auto* of_each = load.trace ? ", in the mean" : alone ? ":" : ", each";
+  return fmt::format("{}{} a prompt of {} tokens and {} of output", many, of_each, quantity::format_count(load.prompt),
                      quantity::format_count(load.output));
 }
 
 std::string throughput_line(const Speed& speed) {
-  auto words = fmt::format("{} tokens/s at {} at once, {} an accelerator, {} a user", rate_text(speed.tokens_per_s),
-                           rate_text(speed.running), rate_text(speed.tokens_per_s_per_gpu),
-                           rate_text(speed.tokens_per_s_per_user));
+  const auto share = speed.tokens_per_s_per_gpu < speed.tokens_per_s
+                         ? fmt::format(", {} an accelerator", rate_text(speed.tokens_per_s_per_gpu))
+                         : std::string();
+  auto words = fmt::format("{} tokens/s at {} at once{}, {} a user", rate_text(speed.tokens_per_s),
+                           rate_text(speed.running), share, rate_text(speed.tokens_per_s_per_user));
   if (speed.saturated) {
     words +=
         fmt::format("; requests come faster than the {} a second that it answers", rate_text(speed.requests_per_s));
@@ -90,10 +105,12 @@ Paragraph serving_speed(const ServingReport& report, const TextStyle& style) {
   const Speed& speed = *report.answer.speed;
   add_lines(block, labelled("load", load_line(report.answer.deployment.question.serving.load), style));
   add_lines(block, labelled("speed", first_line(speed), style));
-  block.least = block.lines.size();
-  add_lines(block, labelled("", throughput_line(speed), style));
+  if (speed.tail)
+    add_lines(block, labelled("", tail_line(report.answer.deployment.question.serving.load, *speed.tail), style));
   const auto cost = cost_line(speed);
   if (!cost.empty()) add_lines(block, labelled("cost", cost, style));
+  block.least = block.lines.size();
+  add_lines(block, labelled("output", throughput_line(speed), style));
   if (!style.full && !style.explain) return block;
   if (!speed.parts.empty() && speed.parts.front().time > quantity::seconds(0))
     add_lines(block, labelled("", parts_line(speed), style));

@@ -169,6 +169,9 @@ std::string missed_limits(const serving::ServingAnswer& answer) {
   };
   add("the first token comes", answer.speed->ttft, load.ttft);
   add("each later one", answer.speed->tpot, load.tpot);
+  if (!answer.speed->tail) return words;
+  add("the first token of 95 in 100 comes", answer.speed->tail->ttft.p95, load.ttft_p95);
+  add("each later one of 95 in 100", answer.speed->tail->tpot.p95, load.tpot_p95);
   return words;
 }
 
@@ -273,8 +276,8 @@ std::vector<std::string> command_lines(std::string command, std::string_view lab
   auto lines = lines_of(wrapped(command, column, column, page_columns - room_for_break));
   if (lines.empty()) return lines;
   for (std::size_t i = 0; i + 1 < lines.size(); ++i) lines[i] += " \\";
-  lines.front().insert(
-      0, label.empty() ? std::string(column, ' ') : fmt::format("  {}     ", paint(label, Ink::heading, style)));
+  const std::string padding(column - 2 - std::min(column - 2, label.size()), ' ');
+  lines.front().insert(0, "  " + (label.empty() ? std::string() : paint(label, Ink::heading, style)) + padding);
   return lines;
 }
 
@@ -341,7 +344,8 @@ Paragraph serving_launch(const ServingReport& report, const TextStyle& style) {
         "start",
         fmt::format("{} times, each on {} accelerators of its own:", report.servers, layout.gpus / report.servers),
         style);
-  add_lines(block, command_lines(report.launch, several ? "" : "start", style));
+  const std::string_view label = report.launched_with.empty() ? "start" : "so start";
+  add_lines(block, command_lines(report.launch, several ? "" : label, style));
   block.ends = {0, block.lines.size()};
   block.adjoins = true;
   constexpr std::size_t few = 3;

@@ -127,7 +127,7 @@ void consider(const spec::Question& question, ServerPlans& plans) {
 /// Between powers of two: the largest concurrency below the next one that keeps the limits.
 void refine(ServerPlan& plan) {
   spec::Load& load = plan.question.serving.load;
-  if (load.rate || (!load.ttft && !load.tpot)) return;
+  if (load.rate || !serving::is_limited(load)) return;
   const serving::Deployment deployment = serving::deploy(plan.question);
   const std::int64_t most = std::min(2 * load.concurrency, at_once(plan.question, deployment) + 1);
   std::int64_t low = load.concurrency;

@@ -18,8 +18,7 @@ bool carries(const Deployment& deployment, const Capacity& capacity) {
   const auto& load = question.serving.load;
   if (!starts(tightest_rank(deployment, {capacity.context, 1}))) return false;
   if (!load.rate && capacity.max_concurrency < load.concurrency) return false;
-  const bool is_timed = load.rate || load.ttft || load.tpot;
-  if (!question.gpu || !is_timed) return true;
+  if (!question.gpu || !(load.rate || is_limited(load))) return true;
   const auto speed = uses_processor(question) ? std::nullopt : speed_of(deployment);
   return speed && !speed->saturated && keeps_limits(load, *speed);
 }

@@ -28,7 +28,7 @@ constexpr Pace trtllm{.first_ms = 7.87};
 constexpr Turns mixed{.companions = 1.13, .wave = 0.0992, .drawn_wave = 0.128};
 /// SGLang works on all prompts that are there before it decodes again, so that requests of equal length come, and come
 /// back, at once (srt/managers/scheduler.py, get_next_batch_to_run): the wave is its rule, not fitted.
-constexpr Turns prompts_first{.companions = 0, .wave = 1, .drawn_wave = 0.402};
+constexpr Turns prompts_first{.companions = 0, .wave = 1, .drawn_wave = 0.402, .prompts_alone = true};
 
 constexpr GgmlKernels kernels{.fused_cache = 0.70,
                               .fused_prompt = 0.55,

@@ -5,6 +5,7 @@
 #include "serving/inner/ggml_pace.hpp"
 #include "serving/inner/pace.hpp"
 #include "serving/inner/step_time.hpp"
+#include "serving/inner/tail.hpp"
 #include "timing/energy.hpp"
 #include "timing/serving_kernels.hpp"
 #include "trust/error_bar.hpp"
@@ -78,6 +79,18 @@ class LoadClock {
     return speed;
   }
 
+  /// \param as_it_comes  by the arrivals of the load instead of as many clients as the mean is of
+  Tail tail(const Speed& mean, bool as_it_comes) const {
+    PriceTable decode([&](double sequences, double positions) { return step_time(sequences, positions).step; });
+    PriceTable prompt([&](double tokens, double length) { return prompt_time(tokens, length); });
+    SteppedEngine engine = stepped();
+    engine.decode = [&](double sequences, double positions) { return decode.at(sequences, positions); };
+    engine.prompt = [&](double tokens, double length) { return prompt.at(tokens, length); };
+    if (!ggml_) engine.request_s += waited_steps() * in_seconds(mean.decode_step);
+    if (as_it_comes) return tail_of_arrivals(engine, load_, std::llround(copies()));
+    return tail_of_clients(engine, load_, std::max<std::int64_t>(std::llround(mean.concurrency / copies()), 1), mean);
+  }
+
  private:
   void prompt() {
     if (load_.prompt < 1) return;
@@ -94,16 +107,55 @@ class LoadClock {
     shared_prompt_ = all / together;
   }
 
-  Pass at_once(double sequences) const {
+  /// So many tokens of prompts of such a length, in one step.
+  double prompt_time(double tokens, double length) const {
+    const double prompts = tokens / length;
+    if (ggml_)
+      return prompts * in_seconds(ggml_times(deployment_, 1, positions_, length).prompt) +
+             drafting_.reading(prompts, length);
+    return in_seconds(clock_.prompt(prompts, length).total()) + drafting_.reading(prompts, length);
+  }
+
+  Pass step_time(double sequences, double positions) const {
     Pass pass;
+    pass.tokens = drafting_.kept();
+    if (!ggml_) pass.parts = clock_.decode(sequences, positions, 1.0 + drafting_.proposed());
+    const double judged =
+        ggml_ ? in_seconds(ggml_times(deployment_, sequences, positions, 1).token) : in_seconds(pass.parts.total());
+    pass.step = judged + drafting_.proposing(ggml_ ? nullptr : &clock_, judged, sequences, positions);
+    return pass;
+  }
+
+  Pass at_once(double sequences) const {
+    Pass pass = step_time(sequences, positions_);
     pass.own_prompt = own_prompt_;
     pass.shared_prompt = shared_prompt_;
-    pass.tokens = drafting_.kept();
-    if (!ggml_) pass.parts = clock_.decode(sequences, positions_, 1.0 + drafting_.proposed());
-    const double judged =
-        ggml_ ? in_seconds(ggml_times(deployment_, sequences, positions_, 1).token) : in_seconds(pass.parts.total());
-    pass.step = judged + drafting_.proposing(ggml_ ? nullptr : &clock_, judged, sequences, positions_);
     return pass;
+  }
+
+  /// Shares of the cache that sequences hold lie on a line through those of two lengths.
+  SteppedEngine stepped() const {
+    SteppedEngine engine;
+    const auto& setup = deployment_.setup;
+    const auto share_at = [&](std::int64_t length) {
+      return 1.0 / tightest_rank(deployment_, {length, 1}).sequences_in_pool;
+    };
+    const std::int64_t longer = std::max<std::int64_t>(setup.context, 2);
+    const std::int64_t shorter = std::max<std::int64_t>(longer / 4, 1);
+    engine.position_share = (share_at(longer) - share_at(shorter)) / static_cast<double>(longer - shorter);
+    engine.seat_share = std::max(0.0, share_at(longer) - engine.position_share * static_cast<double>(longer));
+    engine.tokens = drafting_.kept();
+    engine.judged = 1.0 + drafting_.proposed();
+    engine.step_tokens = static_cast<double>(setup.batched_tokens);
+    engine.sequences = static_cast<double>(setup.max_sequences);
+    engine.shared_prefix = static_cast<double>(load_.shared_prefix);
+    engine.prompts_alone = turns_.prompts_alone;
+    engine.kept_ahead = setup.admits_whole ? 1.0 : 0.0;
+    if (ggml_) return engine;
+    engine.request_s = 1e-3 * row_of(deployment_.question.serving.engine).pace().first_ms;
+    engine.seat_s = 1e-3 * overheads().seat_ms;
+    engine.token_s = micro * overheads().token_us;
+    return engine;
   }
 
   /// In a request's cycle of TTFT + output TPOT every other request's prompt is worked on once. Those in front of its
@@ -137,9 +189,10 @@ class LoadClock {
     const Overheads& beside = overheads();
     const double first_ms = row_of(deployment_.question.serving.engine).pace().first_ms;
     const double server = 1e-3 * (first_ms + beside.seat_ms * admitted) + 1e-6 * beside.token_us * prompt_tokens_;
-    const double waiting = beside.waited_steps + deployment_.question.serving.options.wait_steps;
-    return server + pass.own_prompt + waiting * pass.step;
+    return server + pass.own_prompt + waited_steps() * pass.step;
   }
+
+  double waited_steps() const { return overheads().waited_steps + deployment_.question.serving.options.wait_steps; }
 
   static std::vector<SpeedPart> parts_of(const ServingStepTime& time) {
     return {{"matrices", "matrix products", time.matrices},
@@ -186,6 +239,18 @@ Speed at_rate(const LoadClock& clock, double rate) {
   speed.saturated = speed.requests_per_s < 0.9 * rate && rate * in_seconds(speed.request) > 1.0;
   if (speed.saturated) wait_for_ever(speed);
   return speed;
+}
+
+/// Of requests that come by chance, and not whenever another has its answer, the means are those of the requests
+/// themselves.
+void take_means(const spec::Load& load, Speed& speed) {
+  speed.ttft = speed.tail->ttft.mean;
+  speed.tpot = speed.tail->tpot.mean;
+  speed.request = speed.ttft + mean_length(load.output, load) * speed.tpot;
+  speed.admission = std::min(speed.admission, speed.ttft);
+  if (!load.rate || speed.saturated) return;
+  speed.concurrency = *load.rate * in_seconds(speed.request);
+  if (!(speed.queued > 0)) speed.running = speed.concurrency;
 }
 
 void add_throughput(const Deployment& deployment, Speed& speed) {
@@ -238,10 +303,24 @@ Speed finished(const Deployment& deployment, const LoadClock& clock, Speed speed
   return speed;
 }
 
+using Limit = std::optional<Seconds>;
+
+bool keeps(const Limit& limit, Seconds time) { return !limit || time <= *limit; }
+
+bool keeps_means(const spec::Load& load, const Speed& speed) {
+  return keeps(load.ttft, speed.ttft) && keeps(load.tpot, speed.tpot);
+}
+
+bool limits_tail(const spec::Load& load) { return load.ttft_p95 || load.tpot_p95; }
+
 }  // namespace
 
+bool is_limited(const spec::Load& load) { return load.ttft || load.tpot || limits_tail(load); }
+
 bool keeps_limits(const spec::Load& load, const Speed& speed) {
-  return (!load.ttft || speed.ttft <= *load.ttft) && (!load.tpot || speed.tpot <= *load.tpot);
+  if (!keeps_means(load, speed)) return false;
+  if (!limits_tail(load)) return true;
+  return speed.tail && keeps(load.ttft_p95, speed.tail->ttft.p95) && keeps(load.tpot_p95, speed.tail->tpot.p95);
 }
 
 std::optional<Speed> speed_of(const Deployment& deployment) {
@@ -249,8 +328,12 @@ std::optional<Speed> speed_of(const Deployment& deployment) {
   const LoadClock clock(deployment);
   if (!clock.runs()) return std::nullopt;
   const auto& load = deployment.question.serving.load;
-  return finished(deployment, clock,
-                  load.rate ? at_rate(clock, *load.rate) : clock.at(static_cast<double>(load.concurrency)));
+  Speed speed = load.rate ? at_rate(clock, *load.rate) : clock.at(static_cast<double>(load.concurrency));
+  const bool as_it_comes = load.rate || load.trace;
+  const bool ends = load.trace || !speed.saturated;
+  if (ends && (as_it_comes || limits_tail(load))) speed.tail = clock.tail(speed, as_it_comes);
+  if (speed.tail && as_it_comes) take_means(load, speed);
+  return finished(deployment, clock, std::move(speed));
 }
 
 std::vector<Speed> speeds_at(const Deployment& deployment, std::span<const std::int64_t> concurrencies) {
@@ -258,8 +341,12 @@ std::vector<Speed> speeds_at(const Deployment& deployment, std::span<const std::
   if (!deployment.question.gpu) return speeds;
   const LoadClock clock(deployment);
   if (!clock.runs()) return speeds;
-  for (const std::int64_t concurrency : concurrencies)
-    speeds.push_back(finished(deployment, clock, clock.at(static_cast<double>(concurrency))));
+  const auto& load = deployment.question.serving.load;
+  for (const std::int64_t concurrency : concurrencies) {
+    Speed speed = clock.at(static_cast<double>(concurrency));
+    if (limits_tail(load) && keeps_means(load, speed)) speed.tail = clock.tail(speed, false);
+    speeds.push_back(finished(deployment, clock, std::move(speed)));
+  }
   return speeds;
 }
 

@@ -31,6 +31,22 @@ struct TokenCost {
   std::string source;                      ///< of the price
 };
 
+/// The mean, and what so many of a hundred requests do not exceed.
+struct Percentiles {
+  quantity::Seconds mean;
+  quantity::Seconds p50;
+  quantity::Seconds p95;
+  quantity::Seconds p99;
+};
+
+/// Of requests that went one by one through the engine's scheduler.
+struct Tail {
+  Percentiles ttft;
+  Percentiles tpot;
+  std::int64_t requests = 0;   ///< that were counted
+  std::int64_t preempted = 0;  ///< times that one lost its room in the cache and was read again
+};
+
 struct Speed {
   double concurrency = 0.0;  ///< requests in flight over the deployment: asked for, or what the rate leads to
   double running = 0.0;
@@ -49,11 +65,15 @@ struct Speed {
   double requests_per_s = 0.0;
   std::vector<SpeedPart> parts;  ///< of the decoding step
   TokenCost cost;
+  std::optional<Tail> tail;  ///< where requests come at a rate or of a trace, or a share of them has a limit
   trust::Spread ttft_bar;
   trust::Spread tpot_bar;
   std::string measured_on;   ///< the part whose kernels were measured
   bool is_relative = false;  ///< it stands for another, of its generation
 };
+
+/// Whether the load asks how soon tokens come.
+bool is_limited(const spec::Load& load);
 
 /// Whether the first token and each later one come as soon as the load asks.
 bool keeps_limits(const spec::Load& load, const Speed& speed);

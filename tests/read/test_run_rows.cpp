@@ -47,3 +47,15 @@ TEST_CASE("a file that holds no questions says what one looks like") {
   CHECK_THROWS_WITH(read_run_rows("model,gpu\n", "runs.csv"), Contains("no rows"));
   CHECK_THROWS_WITH(read_run_rows("model,gpu\ngpt2\n", "runs.csv"), Contains("runs.csv:2"));
 }
+
+TEST_CASE("a trace of requests is read in the order of its arrivals, from its first") {
+  const auto requests = read::read_requests("id,output,arrival,prompt\nb,20,12.5,200\na,10,10,100\n", "trace.csv");
+  REQUIRE(requests.size() == 2);
+  CHECK((requests[0].arrival == 0 && requests[0].prompt == 100 && requests[0].output == 10));
+  CHECK((requests[1].arrival == 2.5 && requests[1].prompt == 200 && requests[1].output == 20));
+  const auto refused = [](const char* text) { read::read_requests(text, "trace.csv"); };
+  CHECK_THROWS_WITH(refused("arrival,prompt\n0,100\n"), Contains("trace.csv:2") && Contains("has no output"));
+  CHECK_THROWS_WITH(refused("arrival,prompt,output\n0,0,5\n"), Contains("trace.csv:2:prompt"));
+  CHECK_THROWS_WITH(refused("arrival,prompt,output\n-1,5,5\n"), Contains("trace.csv:2:arrival"));
+  CHECK_THROWS_WITH(refused("arrival,prompt,output\n"), Contains("has no rows"));
+}

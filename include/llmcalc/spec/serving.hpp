@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace llmcalc::spec {
 
@@ -85,6 +86,13 @@ struct ServingLayout {
   CardSplit split = CardSplit::layer;
 };
 
+/// One of a load's requests.
+struct Request {
+  double arrival = 0;       ///< in seconds
+  std::int64_t prompt = 0;  ///< tokens
+  std::int64_t output = 0;  ///< tokens of its answer
+};
+
 /// What the server is asked to do.
 struct Load {
   std::int64_t context = 0;  ///< longest sequence, prompt and answer together; 0: the engine's own limit
@@ -96,6 +104,9 @@ struct Load {
   std::int64_t shared_prefix = 0;         ///< leading tokens that all requests have in common, kept once
   std::optional<quantity::Seconds> ttft;  ///< to be kept: time to the first token
   std::optional<quantity::Seconds> tpot;  ///< and time of each later one
+  std::optional<quantity::Seconds> ttft_p95;  ///< the same of 95 of 100 requests
+  std::optional<quantity::Seconds> tpot_p95;
+  std::shared_ptr<const std::vector<Request>> trace;  ///< of requests that came, in the order of their arrivals
 };
 
 struct Serving {

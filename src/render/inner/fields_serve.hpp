@@ -107,12 +107,14 @@ void describe_load(auto& field, const serving::ServingAnswer& answer) {
   field("rate", load.rate, "requests a second; null where a concurrency is asked");
 }
 
-/// What --ttft and --tpot ask; null where nothing is asked.
+/// What --ttft, --tpot and those of the 95th percentile ask; null where nothing is asked.
 void describe_limits(auto& field, const serving::ServingAnswer& answer) {
   const auto& load = answer.deployment.question.serving.load;
-  const bool asked = answer.speed && (load.ttft || load.tpot);
+  const bool asked = answer.speed && serving::is_limited(load);
   field("ttft_s", load.ttft, "to the first token");
   field("tpot_s", load.tpot, "to each later one");
+  field("ttft_p95_s", load.ttft_p95, "to the first token of 95 of 100 requests");
+  field("tpot_p95_s", load.tpot_p95, "to each later one of 95 of 100 requests");
   field("kept", asked ? std::optional(serving::keeps_limits(load, *answer.speed)) : std::nullopt,
         "whether the load keeps them");
 }
@@ -139,6 +141,22 @@ void describe(auto& field, const serving::TokenCost& cost) {
   field("price_source", Text{cost.source}, "who said so");
 }
 
+void describe(auto& field, const serving::Percentiles& share) {
+  field.is("percentiles", "The mean, and what so many of a hundred requests do not exceed.");
+  field("mean_s", share.mean, "of all");
+  field("p50_s", share.p50, "half of them");
+  field("p95_s", share.p95, "95 of 100");
+  field("p99_s", share.p99, "99 of 100");
+}
+
+void describe(auto& field, const serving::Tail& tail) {
+  field.is("server_tail", "Requests that went one by one through the engine's scheduler; docs/serve-speed.md.");
+  field("ttft", tail.ttft, "to the first token");
+  field("tpot", tail.tpot, "to each later one, a request's mean");
+  field("requests", tail.requests, "that were counted");
+  field("preempted", tail.preempted, "times that one lost its room in the cache and was read again");
+}
+
 void describe(auto& field, const serving::Speed& speed) {
   field.is("server_speed",
            "What the server does under the load. What is never steady is null where it is `saturated`.");
@@ -157,6 +175,7 @@ void describe(auto& field, const serving::Speed& speed) {
   field("prompt_tokens_per_s", speed.prompt_tokens_per_s, "over the deployment");
   field("tokens_per_s_per_gpu", speed.tokens_per_s_per_gpu, "of output");
   field("tokens_per_s_per_user", speed.tokens_per_s_per_user, "of output");
+  field("tail", speed.tail, "null where no arrivals and no percentiles are asked about, or nothing is steady");
   field("parts", speed.parts, "of the decoding step");
   field.object("error_bar", "how far off such figures were", [&] {
     field("ttft", speed.ttft_bar, "of ttft_s");
@@ -233,6 +252,8 @@ void describe(auto& field, const ServingReport& report) {
   field("found", report.found, "what --find compared");
   field("table", report.table, "of --table");
   field("launch", Text{report.launch}, "the command that starts the server; null where there is none");
+  field("launched_with", Text{report.launched_with},
+        "the first advice, which that command takes, where the server does not start as asked");
   field("servers", report.servers, "that are started so, each on accelerators of its own");
   field("assumptions", sentences(report.assumptions), "what nobody said and the answer depends on");
   field("warnings", report.warnings, "what the caller should look at");

@@ -43,6 +43,7 @@ struct Turns {
   double companions = 0;  ///< passes of others' prompts, of equal length
   double wave = 0;        ///< of the prompts in front of it, had all requests come at once: requests of equal length
   double drawn_wave = 0;  ///< the same of requests whose lengths are drawn
+  bool prompts_alone = false;  ///< prompts are read in steps of their own, before anything is decoded
 };
 
 const Turns& mixed_turns();

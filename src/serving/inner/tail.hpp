@@ -1,0 +1,35 @@
+// What most requests of a load wait for, beside the mean: its requests one by one through the engine's scheduler.
+#pragma once
+
+#include "serving/inner/scheduler.hpp"
+#include "serving/speed.hpp"
+
+#include <vector>
+
+namespace llmcalc::serving {
+
+/// Prices that many steps ask for, between those that were worked out once, at powers of the square root of two.
+class PriceTable {
+ public:
+  explicit PriceTable(std::function<double(double x, double y)> price);
+
+  /// \pre both are at least 1
+  double at(double x, double y);
+
+ private:
+  double node(std::size_t i, std::size_t j);
+
+  std::function<double(double x, double y)> price_;
+  std::vector<double> nodes_;
+};
+
+/// The load as it comes: the requests of its trace, in turn on each of so many copies, or drawn ones of one copy,
+/// lengths evenly and arrivals by chance.
+Tail tail_of_arrivals(const SteppedEngine& engine, const spec::Load& load, std::int64_t copies);
+
+/// So many clients of one copy, each of which sends its next request when it has its answer. They begin one after
+/// another within the time that a request takes, except under an engine that keeps equal requests together.
+/// \param mean  whose first token and later ones those of the requests are in the mean
+Tail tail_of_clients(const SteppedEngine& engine, const spec::Load& load, std::int64_t clients, const Speed& mean);
+
+}  // namespace llmcalc::serving

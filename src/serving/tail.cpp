@@ -1,0 +1,166 @@
+#include "serving/inner/tail.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+namespace llmcalc::serving {
+
+namespace {
+
+constexpr std::size_t side = 64;
+constexpr double per_octave = 2.0;
+
+double node_value(std::size_t i) { return std::exp2(static_cast<double>(i) / per_octave); }
+
+/// The node below, and the share of the way to the next.
+std::pair<std::size_t, double> place_of(double x) {
+  const double steps = per_octave * std::log2(std::max(x, 1.0));
+  const auto below = std::min(static_cast<std::size_t>(steps), side - 2);
+  const double low = node_value(below);
+  return {below, std::min(1.0, (x - low) / (node_value(below + 1) - low))};
+}
+
+}  // namespace
+
+PriceTable::PriceTable(std::function<double(double x, double y)> price)
+    : price_(std::move(price)), nodes_(side * side, -1.0) {}
+
+double PriceTable::node(std::size_t i, std::size_t j) {
+  double& price = nodes_[i * side + j];
+  if (price < 0) price = price_(node_value(i), node_value(j));
+  return price;
+}
+
+double PriceTable::at(double x, double y) {
+  const auto [i, right] = place_of(x);
+  const auto [j, up] = place_of(y);
+  const double low = std::lerp(node(i, j), right > 0 ? node(i + 1, j) : 0.0, right);
+  return up > 0 ? std::lerp(low, std::lerp(node(i, j + 1), right > 0 ? node(i + 1, j + 1) : 0.0, right), up) : low;
+}
+
+namespace {
+
+using quantity::seconds;
+
+/// Numbers that look drawn, the same for everybody: SplitMix64 (Steele, Lea and Flood 2014,
+/// doi:10.1145/2660193.2660195, figure 17).
+class Draws {
+ public:
+  /// Even over [0, 1).
+  double even() {
+    std::uint64_t bits = state_ += 0x9e3779b97f4a7c15;
+    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
+    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
+    return static_cast<double>((bits ^ (bits >> 31)) >> 11) * 0x1p-53;
+  }
+
+ private:
+  std::uint64_t state_ = 0;
+};
+
+std::int64_t drawn_length(std::int64_t longest, double range_ratio, Draws& draws) {
+  const double shortest = range_ratio * static_cast<double>(longest);
+  const double length = shortest + draws.even() * (static_cast<double>(longest) - shortest + 1);
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(length), 1, std::max<std::int64_t>(longest, 1));
+}
+
+/// Gaps between arrivals of a Poisson process are exponential.
+std::vector<spec::Request> drawn(const spec::Load& load, std::int64_t count, double rate) {
+  Draws draws;
+  std::vector<spec::Request> requests(static_cast<std::size_t>(count));
+  double now = 0;
+  for (spec::Request& each : requests) {
+    now -= std::log1p(-draws.even()) / rate;
+    each = {now, drawn_length(load.prompt, load.range_ratio, draws),
+            drawn_length(load.output, load.range_ratio, draws)};
+  }
+  return requests;
+}
+
+/// Every so many requests of the trace, from one of the first.
+std::vector<spec::Request> turn_of(const std::vector<spec::Request>& trace, std::size_t first, std::size_t copies) {
+  std::vector<spec::Request> requests;
+  for (std::size_t i = first; i < trace.size(); i += copies) requests.push_back(trace[i]);
+  return requests;
+}
+
+class Waits {
+ public:
+  explicit Waits(const SteppedEngine& engine) : engine_(engine) {}
+
+  /// \param left_out  of the requests, which find a server that is not at work yet
+  void add(const std::vector<spec::Request>& requests, std::int64_t clients, std::int64_t left_out) {
+    const Stepped stepped = step_through(engine_, requests, clients);
+    preempted_ += stepped.preempted;
+    for (auto i = static_cast<std::size_t>(left_out); i < requests.size(); ++i) {
+      const Answered& each = stepped.requests[i];
+      first_.push_back(each.first - each.sent);
+      const auto later = static_cast<double>(requests[i].output - 1);
+      if (later > 0) later_.push_back((each.last - each.first) / later);
+    }
+  }
+
+  double mean_first() const { return mean(first_); }
+  double mean_later() const { return mean(later_); }
+
+  /// Times as long as they were.
+  Tail tail(double first, double later) && {
+    return {percentiles(first_, first), percentiles(later_, later), static_cast<std::int64_t>(first_.size()),
+            preempted_};
+  }
+
+ private:
+  static double mean(const std::vector<double>& waits) {
+    return std::accumulate(waits.begin(), waits.end(), 0.0) /
+           static_cast<double>(std::max<std::size_t>(waits.size(), 1));
+  }
+
+  /// The nearest rank: no fewer than that share of them are as fast.
+  static Percentiles percentiles(std::vector<double>& waits, double times) {
+    if (waits.empty()) return {};
+    std::ranges::sort(waits);
+    const auto at = [&](double share) {
+      const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(waits.size())));
+      return times * seconds(waits[std::max<std::size_t>(rank, 1) - 1]);
+    };
+    return {times * seconds(mean(waits)), at(0.50), at(0.95), at(0.99)};
+  }
+
+  const SteppedEngine& engine_;
+  std::vector<double> first_;
+  std::vector<double> later_;  ///< of each token behind the first
+  std::int64_t preempted_ = 0;
+};
+
+/// As many as their 95th percentile needs to be told within some percent.
+constexpr std::int64_t counted = 500;
+
+}  // namespace
+
+Tail tail_of_arrivals(const SteppedEngine& engine, const spec::Load& load, std::int64_t copies) {
+  Waits waits(engine);
+  if (load.trace) {
+    const auto all = std::min(static_cast<std::size_t>(copies), load.trace->size());
+    for (std::size_t copy = 0; copy < all; ++copy) waits.add(turn_of(*load.trace, copy, all), 0, 0);
+  } else {
+    constexpr std::int64_t first = counted / 5;
+    waits.add(drawn(load, first + counted, *load.rate / static_cast<double>(copies)), 0, first);
+  }
+  return std::move(waits).tail(1.0, 1.0);
+}
+
+Tail tail_of_clients(const SteppedEngine& engine, const spec::Load& load, std::int64_t clients, const Speed& mean) {
+  const bool together = engine.prompts_alone && load.range_ratio == 1.0;
+  const double rate = together ? std::numeric_limits<double>::infinity()
+                               : static_cast<double>(clients) / quantity::in_seconds(mean.request);
+  Waits waits(engine);
+  waits.add(drawn(load, clients + counted, rate), clients, clients);
+  const double later = waits.mean_later() > 0 ? quantity::in_seconds(mean.tpot) / waits.mean_later() : 1.0;
+  return std::move(waits).tail(quantity::in_seconds(mean.ttft) / waits.mean_first(), later);
+}
+
+}  // namespace llmcalc::serving

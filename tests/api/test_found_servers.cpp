@@ -1,0 +1,98 @@
+// What --find found is answered as if it had been typed; and the requests of a trace one by one.
+#include "catch.hpp"
+#include "llmcalc/llmcalc.hpp"
+#include "llmcalc/quantity/error.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+using namespace llmcalc;
+
+namespace {
+
+using Words = std::vector<Word>;
+using nlohmann::json;
+
+Words with(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+json served(const Words& words, const Outside& outside = {}) {
+  return json::parse(to_json(ask("serve", words, outside)));
+}
+
+/// "--gpus 12 --tp 4" as words.
+Words words_of(const std::string& change) {
+  Words words;
+  std::size_t at = 0;
+  while (at < change.size()) {
+    const std::size_t value = change.find(' ', at) + 1;
+    const std::size_t end = std::min(change.find(' ', value), change.size());
+    words.push_back({change.substr(at + 2, value - at - 3), change.substr(value, end - value)});
+    at = end + 1;
+  }
+  return words;
+}
+
+/// The first that carries the load, or the only one.
+json chosen(const json& found) {
+  const auto carries = std::ranges::find_if(found, [](const json& each) { return each["carries_load"] == true; });
+  if (carries != found.end()) return *carries;
+  return found.size() == 1 ? found.front() : json();
+}
+
+const std::vector<Words> servers{
+    {{"model", "llama-3.1-8b"}, {"gpu", "rtx-4090"}},
+    {{"model", "llama-3.1-8b"}, {"gpu", "rtx-4090"}, {"context", "16k"}, {"tpot", "30ms"}},
+    {{"model", "qwen3-32b"}, {"gpu", "h100-sxm"}, {"context", "8k"}, {"ttft-p95", "2s"}},
+    {{"model", "llama-3-8b"}, {"gpu", "rtx-3090"}, {"engine", "llama.cpp"}, {"quant", "q4_k_m"}}};
+
+}  // namespace
+
+TEST_CASE("the verdict, the speed and the command of --find are those of what it found, typed") {
+  for (const Words& server : servers) {
+    for (const std::string what : {"concurrency", "context", "gpus", "quant", "engine"}) {
+      const json answer = served(with(server, {{"concurrency", "4"}, {"find", what}}));
+      const json best = chosen(answer["found"]);
+      CAPTURE(server[0].text, server[1].text, what, answer["found"].dump());
+      if (best.is_null()) {
+        CHECK(answer["verdict"] == "does_not_fit");
+        continue;
+      }
+      Words typed = with(server, {{"concurrency", "4"}});
+      const Words change = words_of(best["change"]);
+      std::erase_if(typed, [&](const Word& word) {
+        return std::ranges::any_of(change, [&](const Word& each) { return each.term == word.term; });
+      });
+      const json again = served(with(typed, change));
+      for (const char* part : {"verdict", "speed", "launch", "capacity"}) CHECK(answer[part] == again[part]);
+    }
+  }
+}
+
+TEST_CASE("a server that does not start is started with the first advice") {
+  const json answer = served({{"model", "llama-3.1-8b"}, {"gpu", "rtx-4090"}});
+  REQUIRE(answer["verdict"] == "does_not_fit");
+  CHECK(answer["launched_with"] == answer["advice"][0]["change"]);
+  const json again = served(with({{"model", "llama-3.1-8b"}, {"gpu", "rtx-4090"}}, words_of(answer["launched_with"])));
+  CHECK(again["verdict"] == "fits");
+  CHECK(again["launch"] == answer["launch"]);
+}
+
+TEST_CASE("a trace of requests far apart answers each as if it were alone") {
+  std::string trace = "arrival,prompt,output\n";
+  for (int i = 0; i < 40; ++i) trace += std::to_string(100 * i) + ",1024,256\n";
+  const Outside outside{.read = [&](const std::string&) { return std::optional(trace); }};
+  const Words server{{"model", "llama-3.1-8b"}, {"gpu", "h100-sxm"}, {"context", "8k"}};
+  const json answer = served(with(server, {{"requests", "trace.csv"}}), outside);
+  const json alone = served(with(server, {{"prompt", "1024"}, {"output", "256"}}));
+  const json& tail = answer["speed"]["tail"];
+  CHECK(tail["requests"] == 40);
+  CHECK(tail["ttft"]["p95_s"].get<double>() == Approx(alone["speed"]["ttft_s"].get<double>()).epsilon(0.01));
+  CHECK(tail["tpot"]["p95_s"].get<double>() == Approx(alone["speed"]["tpot_s"].get<double>()).epsilon(0.01));
+  CHECK_THROWS_AS(served(with(server, {{"requests", "trace.csv"}, {"rate", "2"}}), outside), quantity::BadInput);
+}

@@ -1,0 +1,127 @@
+// Requests one by one through an engine's scheduler: against queues whose waits are known in closed form, and what
+// holds of every server.
+#include "catch.hpp"
+#include "serving/answer.hpp"
+#include "serving/inner/scheduler.hpp"
+#include "serving/questions.hpp"
+
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace llmcalc;
+using serving::Answered;
+using serving::SteppedEngine;
+using spec::Request;
+using test::served;
+using Words = std::vector<std::string>;
+
+/// A step reads one prompt of 1,000 tokens in a second, or makes a token of each sequence in `decode` seconds.
+SteppedEngine engine_of(double decode) {
+  SteppedEngine engine;
+  engine.decode = [decode](double, double) { return decode; };
+  engine.prompt = [](double tokens, double) { return tokens / 1000; };
+  engine.step_tokens = 1000;
+  engine.sequences = 1000;
+  return engine;
+}
+
+std::vector<Request> arriving(double rate, std::size_t count) {
+  std::mt19937_64 draws(7);
+  std::exponential_distribution<double> gap(rate);
+  std::vector<Request> requests(count, {0, 1000, 1});
+  double now = 0;
+  for (Request& each : requests) each.arrival = now += gap(draws);
+  return requests;
+}
+
+double mean_wait(const std::vector<Answered>& answered) {
+  double sum = 0;
+  for (const Answered& each : answered) sum += each.first - each.sent;
+  return sum / static_cast<double>(answered.size());
+}
+
+}  // namespace
+
+// Pollaczek (1930) and Khinchine (1932): requests that come by chance, each served in a second, wait rho / (2 (1 -
+// rho)) seconds in the mean, and are then served.
+TEST_CASE("prompts that fill a step wait as a queue of one server with equal services does") {
+  for (const double load : {0.3, 0.6, 0.8}) {
+    const auto stepped = serving::step_through(engine_of(0), arriving(load, 60'000), 0);
+    CAPTURE(load);
+    CHECK(mean_wait(stepped.requests) == Approx(1 + load / (2 * (1 - load))).epsilon(0.04));
+  }
+}
+
+TEST_CASE("clients of a server that takes one at a time wait for all others") {
+  SteppedEngine engine = engine_of(0.5);
+  engine.sequences = 1;
+  const std::vector<Request> requests(40, {0, 1000, 5});
+  const auto stepped = serving::step_through(engine, requests, 4);
+  // A request takes 1 s for its prompt and first token and 0.5 s for each of the four later ones.
+  for (std::size_t i = 4; i < requests.size(); ++i) {
+    const Answered& each = stepped.requests[i];
+    CHECK(each.first - each.sent == Approx(3 * 3.0 + 1.0));
+    CHECK(each.last - each.first == Approx(2.0));
+  }
+}
+
+// Two sequences of 1,000 + 600 positions do not fit into 3,000 together: the later one is read again, with what it had
+// written, and both have all of their tokens.
+TEST_CASE("what outgrows the cache gives its room up and is read again") {
+  SteppedEngine engine = engine_of(0.01);
+  engine.position_share = 1.0 / 3000;
+  const std::vector<Request> requests(2, {0, 1000, 600});
+  const auto stepped = serving::step_through(engine, requests, 0);
+  CHECK(stepped.preempted == 1);
+  CHECK(stepped.requests[1].last > stepped.requests[0].last + 1.0);
+  // An engine that lets a request in only where all of its answer will have room keeps the second one waiting instead.
+  engine.kept_ahead = 1;
+  const auto kept = serving::step_through(engine, requests, 0);
+  CHECK(kept.preempted == 0);
+  CHECK(kept.requests[1].first >= kept.requests[0].last);
+}
+
+// vLLM mixes prompts into the steps of running sequences, SGLang reads them first: what runs then has no token.
+TEST_CASE("prompts that are read alone hold up what runs, mixed ones make a token of it a step") {
+  SteppedEngine engine = engine_of(0.01);
+  engine.step_tokens = 101;
+  const std::vector<Request> requests{{0, 100, 12}, {0.105, 1000, 1}};
+  const auto mixed = serving::step_through(engine, requests, 0);
+  engine.prompts_alone = true;
+  const auto alone = serving::step_through(engine, requests, 0);
+  CHECK(mixed.requests[0].last < mixed.requests[1].first + 0.2);
+  CHECK(alone.requests[0].last > alone.requests[1].first);
+  CHECK(alone.requests[1].first < mixed.requests[1].first);
+}
+
+TEST_CASE("of every server the slower shares of requests wait longer, and a faster pace makes none wait less") {
+  for (const std::string engine : {"vllm", "sglang", "trtllm"}) {
+    serving::Tail before;
+    for (const std::string rate : {"0.5", "2", "8"}) {
+      CAPTURE(engine, rate);
+      const auto answer =
+          serving::serve(served({"engine", engine, "model", "llama-3.1-8b", "gpu", "h100-sxm", "rate", rate}));
+      REQUIRE(answer.speed->tail);
+      const serving::Tail& tail = *answer.speed->tail;
+      CHECK((tail.ttft.p50 <= tail.ttft.p95 && tail.ttft.p95 <= tail.ttft.p99));
+      CHECK((tail.tpot.p50 <= tail.tpot.p95 && tail.tpot.p95 <= tail.tpot.p99));
+      CHECK(tail.ttft.p95 >= before.ttft.p95);
+      CHECK(tail.tpot.p95 >= before.tpot.p95);
+      CHECK(answer.speed->ttft == tail.ttft.mean);
+      before = tail;
+    }
+  }
+}
+
+TEST_CASE("clients' percentiles lie around the mean that the load's rules say") {
+  const auto answer = serving::serve(
+      served({"model", "llama-3.1-8b", "gpu", "h100-sxm", "concurrency", "24", "context", "2048", "tpot_p95", "1s"}));
+  REQUIRE(answer.speed->tail);
+  CHECK(quantity::in_seconds(answer.speed->tail->ttft.mean) == Approx(quantity::in_seconds(answer.speed->ttft)));
+  CHECK(answer.speed->tail->tpot.p99 > answer.speed->tpot);
+  CHECK(answer.speed->tail->tpot.p50 < 1.2 * answer.speed->tpot);
+}
