@@ -197,3 +197,30 @@ TEST_CASE("a server's command read back is the same server, to the byte and the 
   CHECK(counts["ollama"].said >= 26);
   CHECK(counts["hf"].said == 0);  // a program starts it
 }
+
+TEST_CASE("no command has an option that its release of the engine lacks") {
+  struct Known {
+    Value said;
+    std::string option;
+    std::string without, with;  ///< releases
+  };
+  // vllm/engine/arg_utils.py of the five releases.
+  const std::vector<Known> all{{{"kv_bytes", "4GiB"}, "--kv-cache-memory-bytes", "0.9.2", "0.11.0"},
+                               {{"dcp", "2"}, "--decode-context-parallel-size", "0.9.2", "0.11.0"},
+                               {{"draft", "llama-3.2-1b:4"}, "--speculative-config", "0.7.3", "0.8.5"},
+                               {{"nodes", "2"}, "--nnodes", "0.11.0", "0.15.0"}};
+  for (const auto& [said, option, without, with] : all) {
+    for (const auto& release : {without, with}) {
+      CAPTURE(option, release);
+      const auto words = given({{"model", "llama-3.1-405b"},
+                                {"gpu", "h100-sxm:16"},
+                                {"tp", "16"},
+                                {"context", "8k"},
+                                {"engine", "vllm"},
+                                {"engine_version", release},
+                                said});
+      const auto launch = api::serve(words, std::nullopt, read::Catalogue(), {}).launch;
+      CHECK((launch.find(option) != std::string::npos) == (release == with));
+    }
+  }
+}

@@ -179,9 +179,19 @@ std::string ggml_word(CacheType type) {
 
 std::string ServerLetter::text(std::string_view term) const { return read::find_term(term)->show(question); }
 
+namespace {
+
+bool is_in(const serving::EngineRelease& release, const EngineOption& option) {
+  const bool begun = option.since.empty() || serving::parse_release(option.since) <= release;
+  return begun && (option.until.empty() || release < serving::parse_release(option.until));
+}
+
+}  // namespace
+
 std::vector<Line> lines_of(const ServerLetter& letter, std::span<const Told> rules) {
   std::vector<Line> lines;
   for (const EngineOption& option : serving::row_of(letter.serving().engine).options) {
+    if (!is_in(letter.deployment.setup.release, option)) continue;
     const Told* rule = quantity::find_or_null(rules, option.printed(), &Told::option);
     auto value = rule != nullptr ? rule->value(letter) : by_itself(option, letter);
     if (value) lines.push_back({option.printed(), *std::move(value)});
