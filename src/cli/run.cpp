@@ -163,10 +163,8 @@ void print(const Outcome& outcome) {
   }
 }
 
-void print_error(std::string_view message) { print_line("error", message); }
-
 void print_error(const quantity::BadInput& error, std::span<const std::string> words) {
-  print_error(error.what());
+  print_line("error", error.what());
   const auto format = std::ranges::find(words, "--format");
   const bool apart = format != words.end() && std::next(format) != words.end() && *std::next(format) == "json";
   const bool joined = quantity::contains(words, "--format=json");

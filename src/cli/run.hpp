@@ -34,9 +34,7 @@ void ignore_broken_pipes();
 /// \throws quantity::BadInput when stdout does not take the answer, unless nobody reads it any more
 void print(const Outcome& outcome);
 
-void print_error(std::string_view message);
-
-/// The same, and where the words ask for JSON an object on stdout, so that whoever parses it finds out why.
+/// On stderr, and where the words ask for JSON an object on stdout, so that whoever parses it finds out why.
 void print_error(const quantity::BadInput& error, std::span<const std::string> words);
 
 // The program as a server of the Model Context Protocol on its standard streams: one JSON-RPC message a line. It speaks
