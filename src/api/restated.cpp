@@ -45,7 +45,7 @@ search::Restate restating(const Asked& asked, const spec::Question& question) {
                              const std::vector<spec::Word>& terms) -> std::optional<Restated> {
     auto said = terms_to_say(asked.words, question, changed, terms);
     read::Values known = asked.values;
-    if (!read::has_word(said, "gpu")) known.gpu = question.gpu;  // looked up before
+    known.gpu = changed.gpu;  // looked up before
     if (!known.shape && is_of_preset(asked.words, said)) known.shape = question.model.shape;
     try {
       auto resolved = resolve(read::with_said(asked.words, said), asked.config, asked.catalogue, known);

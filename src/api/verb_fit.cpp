@@ -95,36 +95,24 @@ constexpr std::array<std::string_view, 10> usual_names{
 /// The same of AMD's cards.
 constexpr std::array<std::string_view, 3> radeon_names{"rx-7900-xtx", "radeon-ai-pro-r9700", "radeon-pro-w7900"};
 
-bool is_stacked(const spec::Accelerator& gpu) { return gpu.memory_type.starts_with("HBM"); }
-
-bool is_rented(const spec::Accelerator& gpu) { return gpu.price_per_hour.has_value(); }
-
-/// Parts of data centres that there is a price for, or all of them where nobody knows one.
-std::vector<spec::Accelerator> stacked_parts(const spec::Accelerator& present, const read::Catalogue& catalogue) {
-  std::vector<spec::Accelerator> parts;
-  for (const auto id : catalogue.on_stacks(present.vendor, present.memory_usable)) {
-    auto gpu = catalogue.accelerator(id, "--gpu").accelerator;
-    if (gpu.peaks.bf16) parts.push_back(std::move(gpu));
-  }
-  if (std::ranges::any_of(parts, is_rented)) std::erase_if(parts, [](const auto& gpu) { return !is_rented(gpu); });
-  return parts;
-}
-
 }  // namespace
 
+/// Parts of data centres that there is a price for, or all of them where nobody knows one, and the usual cards beside a
+/// card.
 std::vector<spec::Accelerator> larger_than(const std::optional<spec::Accelerator>& present,
                                            const read::Catalogue& catalogue) {
   if (!present) return {};
-  auto larger = stacked_parts(*present, catalogue);
-  if (is_stacked(*present)) return larger;
-  const auto add = [&](std::string_view id) {
-    auto gpu = catalogue.accelerator(id, "--gpu").accelerator;
-    const bool is_larger = gpu.vendor == present->vendor && gpu.memory_usable > present->memory_usable;
-    if (is_larger && !is_stacked(gpu)) larger.push_back(std::move(gpu));
-  };
-  std::ranges::for_each(usual_names, add);
-  std::ranges::for_each(radeon_names, add);
-  std::ranges::stable_sort(larger, {}, &spec::Accelerator::memory_usable);
+  const auto known = catalogue.larger(present->vendor, present->memory_usable);
+  const auto is_rented = [](const read::Glimpse& part) { return part.stacked && part.multiplies_bf16 && part.rented; };
+  const bool any_rented = std::ranges::any_of(known, is_rented);
+  const bool beside_card = !present->memory_type.starts_with("HBM");
+  std::vector<spec::Accelerator> larger;
+  for (const auto& part : known) {
+    const bool is_usual = quantity::contains(usual_names, part.id) || quantity::contains(radeon_names, part.id);
+    const bool is_part = part.multiplies_bf16 && (part.rented || !any_rented);
+    if (part.stacked ? is_part : beside_card && is_usual)
+      larger.push_back(catalogue.accelerator(part.id, "--gpu").accelerator);
+  }
   return larger;
 }
 

@@ -108,6 +108,15 @@ struct AcceleratorPreset {
   std::string rates_place;  ///< where it does
 };
 
+/// An accelerator as far as a look at its entry tells.
+struct Glimpse {
+  std::string_view id;
+  quantity::Bytes memory;        ///< that programs have
+  bool stacked = false;          ///< HBM
+  bool rented = false;           ///< at a price that is known
+  bool multiplies_bf16 = false;  ///< its peak is known
+};
+
 /// What was measured of one accelerator, and for which others that stands: all whose architecture begins so, of those
 /// only the ones that meet the other conditions; none where there is no architecture.
 struct RatesPreset {
@@ -145,9 +154,9 @@ class Catalogue {
 
   std::vector<ModelPreset> models() const;              ///< all, in the order of the files
   std::vector<AcceleratorPreset> accelerators() const;  ///< all, in the order of the files
-  /// Ids of those of one make on stacked memory (HBM) with more of it, the smallest first: none of what ships is parsed
-  /// for that.
-  std::vector<std::string_view> on_stacks(std::string_view vendor, quantity::Bytes above) const;
+  /// Those of one make with more memory, the smallest first, and of equal ones those on stacks: none of what ships is
+  /// parsed for that.
+  std::vector<Glimpse> larger(std::string_view vendor, quantity::Bytes above) const;
   /// A user's descriptions of families, which are parsed when a config.json is read.
   const std::vector<PresetFile>& families() const { return user_families_; }
 

@@ -144,10 +144,10 @@ std::vector<Leaving> ways_of(const spec::Question& question) {
   const auto& can = frameworks::row_of(question.training.framework).space.offloads.span();
   std::vector<Leaving> known;
   for (const Leaving& way : ways) {
+    if (!quantity::contains(can, way.offload)) continue;
     spec::Training training = question.training;
     training.offload = way.offload;
-    const bool is_legal = frameworks::broken_rule({question.model.shape, training, question.layout}) == nullptr;
-    if (is_legal && quantity::contains(can, way.offload)) known.push_back(way);
+    if (frameworks::broken_rule({question.model.shape, training, question.layout}) == nullptr) known.push_back(way);
   }
   return known;
 }

@@ -33,13 +33,18 @@ std::optional<Combinations::Enough> Combinations::enough(const spec::Question& q
   return gains ? std::optional(Enough{need->accelerator, verdict}) : std::nullopt;
 }
 
+Combinations::Path Combinations::Path::with(Form form) const {
+  Path longer = *this;
+  longer.forms[longer.length++] = form;
+  return longer;
+}
+
 /// A change that cannot be made, as one to numbers too large to count, is none, and leaves the run as it was unless it
 /// throws. What was made at a depth before makes room for this: most of a question is text, which is copied for a tenth
 /// of what new text costs, and not at all where it is the same run.
 const Combinations::Made* Combinations::apply(const Made& run, const Change& change, std::size_t step,
                                               std::size_t depth) {
-  Path path = run.path;
-  path.push_back({&change, step});
+  const Path path = run.path.with({&change, step});
   if (impossible_.contains(path)) return nullptr;
   Made& made = made_[depth];
   if (made.is_whole && made.path == path) return &made;
@@ -47,13 +52,13 @@ const Combinations::Made* Combinations::apply(const Made& run, const Change& cha
   if (!is_copy) made = run;
   try {
     if (change.apply(made, larger_, step)) {
-      made.path = std::move(path);
+      made.path = path;
       return &made;
     }
   } catch (const std::exception&) {
     made.is_whole = false;
   }
-  impossible_.insert(std::move(path));
+  impossible_.insert(path);
   return nullptr;
 }
 
@@ -125,7 +130,7 @@ std::optional<Solution> Combinations::of(const Made& start, const Set& set) {
 
 /// Made once for all sets that begin with it.
 const Combinations::Made* Combinations::widened(const Change& last, std::size_t step) {
-  const Path path{{&last, step}};
+  const Path path = Path().with({&last, step});
   if (const Made* known = quantity::find_or_null(wider_, path, &Made::path)) return known;
   const Made* made = apply(start_, last, step, most_together - 1);
   return made == nullptr ? nullptr : &wider_.emplace_back(*made);

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 namespace llmcalc::read {
 namespace {
@@ -228,28 +229,35 @@ std::vector<AcceleratorPreset> Catalogue::rated(std::vector<AcceleratorPreset> p
 
 std::vector<AcceleratorPreset> Catalogue::accelerators() const { return rated(all(user_accelerators_)); }
 
-std::vector<std::string_view> Catalogue::on_stacks(std::string_view vendor, quantity::Bytes above) const {
-  struct Stacked {
-    std::string_view id;
-    quantity::Bytes memory;
-  };
-  std::vector<Stacked> found;
-  const auto holds = [](std::string_view text, std::string_view part) { return text.find(part) != text.npos; };
+namespace {
+
+bool holds(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
+
+Glimpse glimpse_of(const EmbeddedPreset& entry) {
+  return {entry.id, quantity::bytes(entry.memory), holds(entry.json, "\"HBM"), holds(entry.json, "\"usd_per_hour\":"),
+          holds(entry.json, "\"bf16\":")};
+}
+
+Glimpse glimpse_of(const spec::Accelerator& gpu) {
+  return {gpu.id, gpu.memory_usable, gpu.memory_type.starts_with("HBM"), gpu.price_per_hour.has_value(),
+          gpu.peaks.bf16.has_value()};
+}
+
+}  // namespace
+
+std::vector<Glimpse> Catalogue::larger(std::string_view vendor, quantity::Bytes above) const {
+  std::vector<Glimpse> found;
   for (const auto& entry : embedded_accelerators()) {
-    const auto memory = quantity::bytes(entry.memory);
-    if (memory <= above || find_user(user_accelerators_, entry.id) != nullptr) continue;
-    if (holds(entry.json, "\"HBM") && holds(entry.json, vendor)) found.push_back({entry.id, memory});
+    const bool is_larger = quantity::bytes(entry.memory) > above && holds(entry.json, vendor);
+    if (is_larger && find_user(user_accelerators_, entry.id) == nullptr) found.push_back(glimpse_of(entry));
   }
   for (const auto& preset : user_accelerators_) {
     const auto& gpu = preset.accelerator;
     const bool is_last = find_user(user_accelerators_, gpu.id) == &preset;
-    const bool stacked = gpu.memory_type.starts_with("HBM") && gpu.vendor == vendor;
-    if (is_last && stacked && gpu.memory_usable > above) found.push_back({gpu.id, gpu.memory_usable});
+    if (is_last && gpu.vendor == vendor && gpu.memory_usable > above) found.push_back(glimpse_of(gpu));
   }
-  std::ranges::stable_sort(found, {}, &Stacked::memory);
-  std::vector<std::string_view> ids;
-  for (const Stacked& card : found) ids.push_back(card.id);
-  return ids;
+  std::ranges::stable_sort(found, {}, [](const Glimpse& one) { return std::pair(one.memory, !one.stacked); });
+  return found;
 }
 
 }  // namespace llmcalc::read

@@ -55,7 +55,12 @@ class Combinations {
 
   /// What was done to the run that was asked for, in order: it determines what came of it, whatever set it was tried
   /// in.
-  using Path = std::vector<Form>;
+  struct Path {
+    std::array<Form, most_together> forms = {};
+    std::size_t length = 0;
+    Path with(Form form) const;
+    friend auto operator<=>(const Path&, const Path&) = default;
+  };
   struct Made : Changed {
     Path path;
     bool is_whole = false;  ///< what the path makes, and no storage alone
