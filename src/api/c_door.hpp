@@ -19,4 +19,7 @@ Outside outside_of(const llmcalc_outside* given);
 /// What llmcalc_ask does, asked anywhere.
 int answer_in_c(const char* verb, const char* question, const Surroundings& around, char** answer) noexcept;
 
+/// The same of a command line as people type it: a JSON list of the words behind "llmcalc".
+int answer_line_in_c(const char* line, const Surroundings& around, char** answer) noexcept;
+
 }  // namespace llmcalc::api

@@ -4,6 +4,7 @@
 #include "api/c_door.hpp"
 #include "api/verbs.hpp"
 #include "llmcalc/quantity/checked.hpp"
+#include "quantity/lists.hpp"
 #include "read/vocabulary.hpp"
 #include "render/understood.hpp"
 
@@ -86,12 +87,32 @@ struct Outcome {
 
 Outcome refused(const BadInput& error) { return {LLMCALC_NOT_ANSWERED, render::to_json(error, version())}; }
 
-Outcome answered(const char* verb, const char* question, const api::Surroundings& around) try {
-  if (verb == nullptr) throw BadInput("verb", "is a null pointer");
-  if (question == nullptr) throw BadInput("question", "is a null pointer");
-  const auto words = api::words_of_object(question);
+Outcome answered(std::string_view verb, const std::vector<Word>& words, const api::Surroundings& around) {
   const Reply reply = api::ask(verb, words, around);
   return {static_cast<int>(reply.code), reply.show(form_of(words))};
+}
+
+Outcome answered(const char* verb, const char* question, const api::Surroundings& around) {
+  if (verb == nullptr) throw BadInput("verb", "is a null pointer");
+  if (question == nullptr) throw BadInput("question", "is a null pointer");
+  return answered(verb, api::words_of_object(question), around);
+}
+
+std::vector<std::string> words_of_list(const char* line) {
+  const auto list = json::parse(line == nullptr ? "" : line, nullptr, false);
+  if (!list.is_array() || list.empty()) throw BadInput("line", "is no JSON list of words", R"(["fit", "llama-3-8b"])");
+  return quantity::mapped(list, [](const json& word) { return text_of("line", word); });
+}
+
+Outcome answered(const char* line, const api::Surroundings& around) {
+  const auto words = api::spelled_out(words_of_list(line));
+  const auto& verb = api::find_verb(words.front());
+  return answered(verb.name, api::words_of_line(api::all_flags(verb), std::span(words).subspan(1)), around);
+}
+
+template <class Ask>
+Outcome outcome_of(const Ask& ask) try {
+  return ask();
 } catch (const BadInput& error) {
   return refused(error);
 } catch (const quantity::Overflow&) {
@@ -106,6 +127,16 @@ char* copy_of(const std::string& text) {
   auto* copy = static_cast<char*>(std::malloc(text.size() + 1));
   if (copy != nullptr) std::memcpy(copy, text.c_str(), text.size() + 1);
   return copy;
+}
+
+template <class Ask>
+int in_c(const Ask& ask, char** answer) noexcept try {
+  const Outcome outcome = outcome_of(ask);
+  if (answer != nullptr) *answer = copy_of(outcome.text);
+  return outcome.code;
+} catch (const std::bad_alloc&) {
+  if (answer != nullptr) *answer = nullptr;
+  return LLMCALC_NOT_ANSWERED;
 }
 
 }  // namespace
@@ -144,13 +175,12 @@ Outside outside_of(const llmcalc_outside* given) {
   return outside;
 }
 
-int answer_in_c(const char* verb, const char* question, const Surroundings& around, char** answer) noexcept try {
-  const auto outcome = answered(verb, question, around);
-  if (answer != nullptr) *answer = copy_of(outcome.text);
-  return outcome.code;
-} catch (const std::bad_alloc&) {
-  if (answer != nullptr) *answer = nullptr;
-  return LLMCALC_NOT_ANSWERED;
+int answer_in_c(const char* verb, const char* question, const Surroundings& around, char** answer) noexcept {
+  return in_c([&] { return answered(verb, question, around); }, answer);
+}
+
+int answer_line_in_c(const char* line, const Surroundings& around, char** answer) noexcept {
+  return in_c([&] { return answered(line, around); }, answer);
 }
 
 }  // namespace api

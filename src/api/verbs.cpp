@@ -162,4 +162,36 @@ const Verb& find_verb(std::string_view name) {
   throw quantity::BadInput({}, "there is no verb '" + std::string(name) + "'", hint_for_verb(name));
 }
 
+namespace {
+
+/// An option as many programs have it.
+struct Customary {
+  std::string_view theirs;
+  std::string_view option;
+  std::string_view value;  ///< empty: of a switch
+};
+
+constexpr Customary customary[] = {{"-V", "--version", {}},
+                                   {"-q", "--quiet", {}},
+                                   {"--json", "--format", "json"},
+                                   {"--no-color", "--color", "never"},
+                                   {"--no-colour", "--color", "never"}};
+
+}  // namespace
+
+std::vector<std::string> spelled_out(std::span<const std::string> line) {
+  std::vector<std::string> full;
+  for (const auto& word : line) {
+    const auto* found = quantity::find_or_null(customary, word, &Customary::theirs);
+    full.emplace_back(found == nullptr ? word : found->option);
+    if (found != nullptr && !found->value.empty()) full.emplace_back(found->value);
+  }
+  const bool plans_server = !full.empty() && full.front() == "plan" && std::erase(full, "--serve") > 0;
+  if (plans_server) {
+    full.front() = "serve";
+    full.insert(full.begin() + 1, {"--find", "layout"});
+  }
+  return full;
+}
+
 }  // namespace llmcalc::api

@@ -7,6 +7,7 @@
 #include "llmcalc/llmcalc.hpp"
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -28,6 +29,10 @@ std::span<const Verb> verbs();
 
 /// \throws quantity::BadInput with the nearest verb
 const Verb& find_verb(std::string_view name);
+
+/// A command line with short and customary options in full ("--format json" for "--json", "--quiet" for "-q"), and
+/// under the verb that answers it: `plan --serve` is a word for what `serve --find layout` searches.
+std::vector<std::string> spelled_out(std::span<const std::string> line);
 
 /// Its options, and those of every verb.
 std::vector<Flag> all_flags(const Verb& verb);

@@ -199,7 +199,7 @@ dialects::Reading gguf_reading(const Repository& repository, const HubName& name
     if (part == file) return first;
     return has(part) ? repository.header(part, first_split) : std::nullopt;
   };
-  return weights_alone(with_splits(*first, file, split), repository.at(file));
+  return dialects::weights_alone(with_splits(*first, file, split), repository.at(file));
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "api/verbs.hpp"
 #include "cli/run.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
@@ -11,7 +12,9 @@ int main(int argc, char** argv) {
   namespace quantity = llmcalc::quantity;
   auto code = llmcalc::ExitCode::bad_question;
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
-  const auto refuse = [&](const quantity::BadInput& error) { cli::print_error(error, cli::spelled_out(words)); };
+  const auto refuse = [&](const quantity::BadInput& error) {
+    cli::print_error(error, llmcalc::api::spelled_out(words));
+  };
   try {
     cli::ignore_broken_pipes();
     const auto outcome = cli::run(words, cli::read_environment());

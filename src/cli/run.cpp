@@ -91,44 +91,10 @@ struct OwnWord {
 };
 constexpr OwnWord own_words[] = {{"completion", completion_of}, {"man", manual_of}, {"mcp", mcp_of}};
 
-/// `plan --serve` asks for the layout of a server: a word for what `serve --find layout` searches.
-std::vector<std::string> as_server(std::span<const std::string> words) {
-  std::vector<std::string> server{"--find", "layout"};
-  std::ranges::copy_if(words, std::back_inserter(server), [](const std::string& word) { return word != "--serve"; });
-  return server;
-}
-
-bool plans_server(std::span<const std::string> words) {
-  return words.front() == "plan" && quantity::contains(words, "--serve");
-}
-
-/// An option as many programs have it.
-struct Customary {
-  std::string_view theirs;
-  std::string_view option;
-  std::string_view value;  ///< empty: of a switch
-};
-
-constexpr Customary customary[] = {{"-V", "--version", {}},
-                                   {"-q", "--quiet", {}},
-                                   {"--json", "--format", "json"},
-                                   {"--no-color", "--color", "never"},
-                                   {"--no-colour", "--color", "never"}};
-
 }  // namespace
 
-std::vector<std::string> spelled_out(std::span<const std::string> words) {
-  std::vector<std::string> full;
-  for (const auto& word : words) {
-    const auto* found = quantity::find_or_null(customary, word, &Customary::theirs);
-    full.emplace_back(found == nullptr ? word : found->option);
-    if (found != nullptr && !found->value.empty()) full.emplace_back(found->value);
-  }
-  return full;
-}
-
 Outcome run(std::span<const std::string> typed, const Environment& environment) {
-  const auto all = spelled_out(typed);
+  const auto all = api::spelled_out(typed);
   const std::span<const std::string> words(all);
   if (words.empty()) return {.answer = program_help(), .code = ExitCode::bad_question};  // no question, no answer
   if (is_long_help(words.front()) || is_short_help(words.front())) return help({});
@@ -137,7 +103,6 @@ Outcome run(std::span<const std::string> typed, const Environment& environment) 
     return {.answer = own->answer(words.subspan(1), environment)};
   }
   if (words.front() == "--version") return {.answer = "llmcalc " LLMCALC_VERSION "\n"};
-  if (plans_server(words)) return run_verb(find_verb("serve"), as_server(words.subspan(1)), environment);
   return run_verb(find_verb(words.front()), words.subspan(1), environment);
 }
 

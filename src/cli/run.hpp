@@ -20,9 +20,6 @@ struct Outcome {
   ExitCode code = ExitCode::fits;
 };
 
-/// The words with short and customary options in full: "--format json" for "--json", "--quiet" for "-q".
-std::vector<std::string> spelled_out(std::span<const std::string> words);
-
 /// Touches no stream.
 /// \throws quantity::BadInput, quantity::Overflow when the question cannot be answered
 Outcome run(std::span<const std::string> words, const Environment& environment);

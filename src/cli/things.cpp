@@ -75,8 +75,9 @@ Reading read_folder(const fs::path& folder) {
     return reading;
   }
   if (const auto file = gguf_in(folder))
-    return weights_alone(read_weight_file(*file, WeightFile::gguf), file->filename().string());
-  if (auto weights = read_weight_folder(folder)) return weights_alone(*std::move(weights), folder.filename().string());
+    return dialects::weights_alone(read_weight_file(*file, WeightFile::gguf), file->filename().string());
+  if (auto weights = read_weight_folder(folder))
+    return dialects::weights_alone(*std::move(weights), folder.filename().string());
   throw BadInput("--from", "'" + folder.string() + "' holds no config.json, no weights and no adapter_config.json");
 }
 
@@ -84,7 +85,8 @@ Reading read_folder(const fs::path& folder) {
 Reading read_weights(const fs::path& path, WeightFile kind) {
   auto weights = read_weight_file(path, kind);
   const auto config = path.parent_path() / "config.json";
-  if (kind == WeightFile::gguf || !is_file(config)) return weights_alone(std::move(weights), path.filename().string());
+  if (kind == WeightFile::gguf || !is_file(config))
+    return dialects::weights_alone(std::move(weights), path.filename().string());
   Reading reading = read_text_file(config);
   if (reading.config) reading.config->path = config.string();
   reading.weights = std::move(weights);

@@ -57,20 +57,6 @@ WeightFile weight_file(const fs::path& path) {
   return named || read::is_safetensors(start) ? WeightFile::safetensors : WeightFile::none;
 }
 
-dialects::Reading weights_alone(Checkpoint weights, std::string place) {
-  dialects::Reading reading;
-  reading.kind = weights.kind;
-  reading.place = std::move(place);
-  reading.config = std::move(weights.config);
-  reading.words = std::move(weights.words);
-  if (!weights.quantization.empty()) {
-    reading.words.push_back(
-        {"quant", weights.quantization, {read::Source::file, reading.place + ":general.file_type"}});
-  }
-  reading.weights = std::move(weights);
-  return reading;
-}
-
 Checkpoint read_weight_file(const fs::path& path, WeightFile kind) {
   if (kind != WeightFile::gguf) return read_one(path, kind);
   const auto find = [&](const std::string& name) -> std::optional<Checkpoint> {

@@ -1,7 +1,6 @@
 // Weight files by their headers: some megabytes of what may be hundreds of gigabytes.
 #pragma once
 
-#include "dialects/reading.hpp"
 #include "read/checkpoint.hpp"
 
 #include <cstdint>
@@ -26,9 +25,6 @@ read::Checkpoint read_weight_file(const std::filesystem::path& path, WeightFile 
 using FindSplit = std::function<std::optional<read::Checkpoint>(const std::string& name)>;
 /// A GGUF of that name with all its splits.
 read::Checkpoint with_splits(read::Checkpoint first, const std::string& name, const FindSplit& find);
-
-/// What weights alone say of their model.
-dialects::Reading weights_alone(read::Checkpoint weights, std::string place);
 
 /// The size that a pointer of Git LFS stands for, which a clone without it holds in the place of the weights.
 std::optional<std::uint64_t> lfs_size(const std::filesystem::path& path);

@@ -41,6 +41,10 @@ using FindFile = std::function<std::optional<NamedFile>(const std::string& path)
 /// \throws quantity::BadInput when it is none that is known, or what it says cannot be understood
 Reading read_launch_file(std::string_view text, std::string_view place, const FindFile& find);
 
+/// What weights alone say of their model.
+/// \param place  the file's name, for origins
+Reading weights_alone(Checkpoint weights, std::string place);
+
 /// hf_quant_config.json, which NVIDIA's ModelOpt writes beside a config.json that does not say it: the word --quant.
 void add_stored_quant(std::string_view text, std::string_view place, Reading& reading);
 

@@ -1,5 +1,6 @@
-// The command line, C++ and C answer one question with the same bytes under every verb, in whichever order and spelling
-// it is said.
+// The command line, its words at the C interface, C++ and C answer one question with the same bytes under every verb,
+// in whichever order and spelling it is said.
+#include "api/c_door.hpp"
 #include "catch.hpp"
 #include "cli/folder.hpp"
 #include "cli/run.hpp"
@@ -84,11 +85,28 @@ std::string of_c(const std::string& verb, const Said& said, const std::string& f
   return copy;
 }
 
+/// As of_cpp() with the words of a line, some of which people shorten.
+std::string of_line(const std::string& verb, const Said& said, const std::string& form) {
+  json line{verb};
+  for (const auto& [option, value] : said) {
+    if (!option.empty()) line.push_back("--" + option);
+    line.push_back(value);
+  }
+  line.push_back(form == "json" ? "--json" : "--format=" + form);
+  const Outside outside{.read = read_of};
+  char* answer = nullptr;
+  api::answer_line_in_c(line.dump().c_str(), api::Surroundings(outside), &answer);
+  std::string copy = answer;
+  llmcalc_free(answer);
+  return copy;
+}
+
 void check_alike(const std::string& verb, const Said& said) {
   for (const std::string form : {"json", "text"}) {
     CAPTURE(verb, said, form);
     const auto expected = typed(verb, said, form);
     CHECK(of_cpp(verb, said, form) == expected);
+    CHECK(of_line(verb, said, form) == expected);
     CHECK(of_c(verb, said, form, '-') == expected);
     CHECK(of_c(verb, said, form, '_') == expected);
   }

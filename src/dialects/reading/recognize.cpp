@@ -255,6 +255,19 @@ void add_stored_quant(std::string_view text, std::string_view place, Reading& re
   take_stored_quant(parse_commented_json(text, place), place, reading);
 }
 
+Reading weights_alone(Checkpoint weights, std::string place) {
+  Reading reading;
+  reading.kind = weights.kind;
+  reading.place = std::move(place);
+  reading.config = std::move(weights.config);
+  reading.words = std::move(weights.words);
+  if (!weights.quantization.empty()) {
+    reading.words.push_back({"quant", weights.quantization, {Source::file, reading.place + ":general.file_type"}});
+  }
+  reading.weights = std::move(weights);
+  return reading;
+}
+
 std::optional<Reading> model_file(const Node& file, std::string_view text, std::string_view place) {
   const Node* peft = file.find("peft_type");
   if (peft != nullptr && peft->kind == Node::Kind::value && !peft->text.empty()) {
