@@ -316,9 +316,11 @@ Paragraph serving_changes(const ServingReport& report, const TextStyle& style) {
     const auto* lacks = candidate.starts && !candidate.carries ? "; does not carry the load" : "";
     add_lines(block, labelled(block.lines.empty() ? "found" : "", change_of(candidate) + lacks, style));
   }
-  block.least = block.lines.size();
+  constexpr std::size_t few = 5;  // the verdict is that of the best
+  const std::size_t found = block.lines.size();
+  block.least = std::min(few, found);
   for (const auto& candidate : report.advice) {
-    const bool first = block.lines.size() == block.least;
+    const bool first = block.lines.size() == found;
     add_lines(block, labelled(first ? "try" : "", change_of(candidate), style));
   }
   if (!report.advice.empty()) ++block.least;

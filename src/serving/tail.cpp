@@ -158,7 +158,8 @@ Tail tail_of_clients(const SteppedEngine& engine, const spec::Load& load, std::i
   const double rate = together ? std::numeric_limits<double>::infinity()
                                : static_cast<double>(clients) / quantity::in_seconds(mean.request);
   Waits waits(engine);
-  waits.add(drawn(load, clients + counted, rate), clients, clients);
+  const std::int64_t begun = 2 * clients;
+  waits.add(drawn(load, begun + std::max(counted, clients), rate), clients, begun);
   const double later = waits.mean_later() > 0 ? quantity::in_seconds(mean.tpot) / waits.mean_later() : 1.0;
   return std::move(waits).tail(quantity::in_seconds(mean.ttft) / waits.mean_first(), later);
 }
