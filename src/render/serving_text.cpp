@@ -12,6 +12,7 @@
 #include <cmath>
 #include <iterator>
 #include <span>
+#include <utility>
 
 namespace llmcalc::render {
 
@@ -364,7 +365,10 @@ Paragraph serving_last(const ServingReport& report, const TextStyle& style) {
 std::string to_text(const ServingReport& report, const TextStyle& style) {
   // What a search found takes the place of what the question's own layout holds.
   const bool searched = report.plans && !style.full && !style.explain;
-  std::array blocks{serving_verdict(report, style), searched ? Paragraph() : serving_memory(report, style),
+  auto memory = searched ? Paragraph() : serving_memory(report, style);
+  if (!report.found.empty()) memory.least = 0;
+  if (!report.found.empty()) memory.ends = {0, memory.lines.size()};
+  std::array blocks{serving_verdict(report, style), std::move(memory),
                     table_of(report, style),        serving_capacity(report, style),
                     serving_speed(report, style),   serving_plans(report, style),
                     serving_changes(report, style), serving_remarks(report, style),
