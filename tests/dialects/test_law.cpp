@@ -42,7 +42,7 @@ struct Dialect {
   std::size_t says;  ///< at least
 };
 const Dialect dialects_of_trainers[] = {{"megatron", 72},       {"torchtitan", 30}, {"deepspeed", 252},
-                                        {"trl", 198},           {"hf", 42},         {"axolotl", 396},
+                                        {"trl", 396},           {"hf", 90},         {"axolotl", 396},
                                         {"llama-factory", 333}, {"unsloth", 27},    {"ms-swift", 396},
                                         {"litgpt", 9},          {"torchtune", 54},  {"lightning", 28}};
 

@@ -150,9 +150,10 @@ void take_engine_precision(Reading& all) {
   constexpr std::string_view autocast = "mixed-";
   const Given* framework = find(all.words, "framework");
   Given* dtype = find(all.words, "dtype");
-  if (framework == nullptr || framework->text != "deepspeed" || dtype == nullptr) return;
-  if (!dtype->text.starts_with(autocast)) return;
-  dtype->text.erase(0, autocast.size());
+  if (dtype == nullptr || !dtype->text.starts_with(autocast)) return;
+  const bool is_its = framework != nullptr && framework->text == "deepspeed";
+  if (is_its) dtype->text.erase(0, autocast.size());
+  if (!is_its && all.usual_framework != "deepspeed") return;
   std::erase_if(all.assumptions, [](const spec::Assumption& each) { return each.term == "weights"; });
 }
 

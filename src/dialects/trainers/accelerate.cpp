@@ -1,13 +1,16 @@
 // The YAML of `accelerate config` (accelerate commands/config/config_args.py), which says how a run is spread.
 #include "dialects/core/format.hpp"
 #include "dialects/trainers/torch_rules.hpp"
+#include "frameworks/table.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "quantity/text.hpp"
+#include "spec/traits.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <string>
+#include <tuple>
 
 namespace llmcalc::dialects {
 namespace {
@@ -32,7 +35,7 @@ void take_mixed_precision(Sheet& sheet) {
 
 void take_deepspeed_config(Sheet& sheet) {
   const std::string prefix = "deepspeed_config.";
-  if (const Setting* type = sheet.find("distributed_type")) sheet.say("framework", "deepspeed", *type);
+  sheet.reading().usual_framework = "deepspeed";  // a trainer that is started with it has its own name
   take_zero(sheet, prefix + "zero_stage", prefix + "offload_optimizer_device", prefix + "offload_param_device");
   const Setting* file = sheet.find(prefix + "deepspeed_config_file");
   if (file != nullptr && !sheet.include(*file)) take_zero_by_name(sheet, *file);
@@ -185,19 +188,36 @@ void write_fsdp(Letter& letter, bool names) {
   put_strategy(question.layout, question.training, "fsdp_config.", letter.settings);
 }
 
-void write_accelerate(Letter& letter) {
-  const spec::Question& question = letter.question;
-  const spec::Layout& layout = question.layout;
-  if (!shards(layout)) return;
+namespace {
+
+void put_processes(Letter& letter, std::string_view type) {
+  const spec::Layout& layout = letter.question.layout;
+  const spec::Precision& precision = letter.question.training.precision;
   letter.accelerate.put("compute_environment", "LOCAL_MACHINE");
-  letter.accelerate.put("distributed_type", "FSDP");
+  letter.accelerate.put("distributed_type", std::string(type));
   letter.accelerate.put("num_processes", layout.gpus);
   letter.accelerate.put("num_machines", layout.nodes);
-  if (question.training.precision.autocast) {
-    letter.accelerate.put("mixed_precision",
-                          question.training.precision.compute == formats::Dtype::fp16 ? "fp16" : "bf16");
-  }
-  put_strategy(layout, question.training, "fsdp_config.fsdp_", letter.accelerate);
+  if (!precision.autocast) return;
+  letter.accelerate.put("mixed_precision", precision.compute == formats::Dtype::fp16 ? "fp16" : "bf16");
+}
+
+}  // namespace
+
+void write_accelerate(Letter& letter) {
+  if (!shards(letter.question.layout)) return;
+  put_processes(letter, "FSDP");
+  put_strategy(letter.question.layout, letter.question.training, "fsdp_config.fsdp_", letter.accelerate);
+}
+
+void write_accelerate_engine(Letter& letter) {
+  const auto& [training, layout] = std::tie(letter.question.training, letter.question.layout);
+  if (!frameworks::hands_to_deepspeed(training, layout.sharding)) return;
+  put_processes(letter, "DEEPSPEED");
+  const auto device = [](bool moves) { return std::string(moves ? "cpu" : "none"); };
+  letter.accelerate.put("deepspeed_config.zero_stage", spec::zero_stage(layout.sharding));
+  letter.accelerate.put("deepspeed_config.offload_optimizer_device",
+                        device(spec::offloads_optimizer(training.offload)));
+  letter.accelerate.put("deepspeed_config.offload_param_device", device(spec::offloads_weights(training.offload)));
 }
 
 std::string accelerated(const Letter& letter, std::string_view program) {

@@ -215,7 +215,7 @@ void take_accelerate_by_name(Sheet& sheet, std::string_view key) {
   }
   if (name.find("multi_gpu") != std::string_view::npos) return sheet.say("sharding", "ddp", *file);
   if (stage_in(name) == '\0') return;
-  sheet.say("framework", "deepspeed", *file);
+  sheet.reading().usual_framework = "deepspeed";
   take_zero_by_name(sheet, *file);
 }
 

@@ -50,6 +50,8 @@ void write_recompute(Letter& letter);
 void write_fsdp(Letter& letter, bool names);
 /// The configuration of accelerate: ranks, and how they share the states.
 void write_accelerate(Letter& letter);
+/// The same where DeepSpeed's engine keeps the states.
+void write_accelerate_engine(Letter& letter);
 /// DeepSpeed's file, which the trainer's settings name: batch, stage, what leaves the accelerator and the type. Empty
 /// where the trainer keeps the states itself.
 std::string write_deepspeed(Letter& letter);

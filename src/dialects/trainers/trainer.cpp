@@ -182,20 +182,21 @@ void write_training(Letter& letter) {
 std::string write(Letter& letter) {
   const auto& [training, layout] = std::tie(letter.question.training, letter.question.layout);
   write_training(letter);
-  const std::string engine = write_deepspeed(letter);
   if (training.framework == spec::Framework::deepspeed) {
-    return engine + letter.settings.options(fmt::format("deepspeed --num_nodes {} --num_gpus {} trl/scripts/sft.py",
-                                                        layout.nodes, layout.gpus / layout.nodes));
+    const std::string file = write_deepspeed(letter);
+    return file + letter.settings.options(fmt::format("deepspeed --num_nodes {} --num_gpus {} trl/scripts/sft.py",
+                                                      layout.nodes, layout.gpus / layout.nodes));
   }
   write_accelerate(letter);
+  write_accelerate_engine(letter);
   if (training.framework != spec::Framework::hf) {
-    return engine + letter.settings.options(accelerated(letter, "-m trl.scripts.sft"));
+    return letter.settings.options(accelerated(letter, "-m trl.scripts.sft"));
   }
   if (has_adapters(letter.question)) return {};
   // transformers examples/pytorch/language-modeling/run_clm.py, whose options of a model are fewer than trl's.
   letter.settings.rename("max_length", "block_size");
   letter.settings.remove("attn_implementation");
-  return engine + letter.settings.options(accelerated(letter, "run_clm.py"));
+  return letter.settings.options(accelerated(letter, "run_clm.py"));
 }
 
 }  // namespace
