@@ -351,7 +351,8 @@ Paragraph serving_launch(const ServingReport& report, const TextStyle& style) {
   add_lines(block, command_lines(report.launch, several ? "" : label, style));
   block.ends = {0, block.lines.size()};
   block.adjoins = true;
-  constexpr std::size_t few = 3;
+  const bool is_full = report.answer.speed && report.answer.speed->tail;  // a tail takes a line more
+  const std::size_t few = is_full ? 2 : 3;
   if (report.plans || block.lines.size() <= few) block.least = block.lines.size();
   return block;
 }
