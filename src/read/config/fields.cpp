@@ -210,9 +210,10 @@ constexpr WordField words[] = {
     {"writes_projections", set_projections},
 };
 
-/// Read by functions of their own: norms_per_layer is no int64, the activation and the gate make one word, and
-/// positions may be stretched.
-constexpr std::array<std::string_view, 4> others = {"norms_per_layer", "activation", "gated", "layer_words"};
+/// Read by functions of their own: norms_per_layer is no int64, a classifier is added to what else is extra, the
+/// activation and the gate make one word, and positions may be stretched.
+constexpr std::array<std::string_view, 5> others = {"norms_per_layer", "activation", "gated", "layer_words",
+                                                    "classifier"};
 
 constexpr std::array<std::string_view, 27> layer_fields = {"mixer",
                                                            "windowed",

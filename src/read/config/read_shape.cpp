@@ -74,6 +74,9 @@ void read_numbers(ConfigReader& reader) {
   if (const Amount norms = reader.field_value("norms_per_layer"); !norms.is_absent()) {
     shape.norms_per_layer = static_cast<int>(norms.number);
   }
+  if (const Amount head = reader.field_value("classifier"); !head.is_absent()) {
+    shape.extra += static_cast<std::int64_t>(head.number);
+  }
   if (shape.kv_heads < 1 || shape.kv_heads > shape.heads || shape.heads % shape.kv_heads != 0) {
     reader.refuse("kv_heads", fmt::format("is {}, expected a divisor of the {} heads", shape.kv_heads, shape.heads));
   }
