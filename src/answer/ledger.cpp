@@ -57,6 +57,7 @@ constexpr Source optimizer_sources[] = {
     {Optimizer::paged_adamw, adam},
     {Optimizer::adamw_8bit, adam_8bit},
     {Optimizer::paged_adamw_8bit, adam_8bit},
+    {Optimizer::adamw_8bit_torchao, "two 8-bit moments: torchao optim/subclass_8bit.py"},
     {Optimizer::adamw_4bit, "two 4-bit moments: torchao optim/subclass_4bit.py"},
     {Optimizer::sgd, sgd},
     {Optimizer::sgd_momentum, sgd},

@@ -91,9 +91,11 @@ struct HeadChoices {
   bool holds_wide_logits = false;         ///< the training loop keeps the fp32 logits through the backward pass
   bool eager_loss = false;                ///< log_softmax and nll are separate fp32 tensors instead of in-place
   bool narrow_loss_kernel = false;        ///< one kernel keeps the 16-bit logits and makes their 16-bit gradient
+  bool takes_zero_gradient = false;       ///< of a compiled kernel beside the loss, for logits that the model returns
   bool parts_softmax = false;             ///< of cut logits, which a kernel for whole rows cannot take, it is a chain
   bool fuses_loss = false;                ///< the standard loss is one kernel, which reads the 16-bit logits
   quantity::Bytes loss_tile;              ///< of fp32 logits, that a fused linear loss has at once; 0: Liger-Kernel's
+  bool makes_tiles_again = false;         ///< ... which are made again backward, with gradients in fp32 (TRL)
   bool loss_in_passes = false;            ///< the softmax of the loss passes over fp32 logits, operation by operation
   std::int64_t metric_bytes = 0;          ///< of a logit, that metrics of every micro-batch pass over
   bool runs_forward_for_metrics = false;  ///< every micro-batch has a forward pass more, for metrics

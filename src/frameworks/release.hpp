@@ -45,6 +45,8 @@ enum class Behaviour {
   pax_long_attention,
   fsdp_limits_gathers,
   bridge_flexible_dispatch,
+  trl_chunked_loss,
+  trl_tiled_head,
   count  ///< how many there are
 };
 

@@ -99,7 +99,10 @@ Profile own_loop_profile(const Run& run) {
 /// the matrix made (tuners/lora/bnb.py, Linear4bit.forward). Its policy for FSDP makes each
 /// adapter a unit (utils/other.py, fsdp_auto_wrap_policy, taken by transformers trainer.py,
 /// _fsdp_qlora_plugin_updates). Until release 5 experts are modules that run in a loop, and index_add_ keeps what it
-/// adds (modeling_mixtral.py, MixtralSparseMoeBlock.forward; pytorch derivatives.yaml, index_add).
+/// adds (modeling_mixtral.py, MixtralSparseMoeBlock.forward; pytorch derivatives.yaml, index_add). What is compiled is
+/// the model with its loss, which returns the logits as well; traced, a mask is never left out, and where there is one
+/// grouped keys and values are expanded (masking_utils.py, _ignore_causal_mask_sdpa; integrations/sdpa_attention.py,
+/// use_gqa_in_sdpa).
 Profile transformers_profile(const Run& run) {
   const spec::Training& training = run.training;
   Profile p = eager_profile(run);
@@ -112,7 +115,8 @@ Profile transformers_profile(const Run& run) {
       holds(Behaviour::operands_made_contiguous, software) && !holds(Behaviour::operands_left_strided, software);
   p.attention.sdpa_lacks_caps = holds(Behaviour::capped_scores_written_out, software);
   p.kernels.stops_recompute = transformers_stops_early(training);
-  p.attention.groups_in_kernel = holds(Behaviour::grouped_heads_in_kernel, software);
+  p.attention.groups_in_kernel = holds(Behaviour::grouped_heads_in_kernel, software) && !training.compile;
+  p.head.narrow_loss_kernel = p.head.takes_zero_gradient = training.compile;
   p.experts.run_in_loop = p.experts.keeps_added_rows = !holds(Behaviour::experts_in_one_product, software);
   p.head.holds_narrow_logits = holds(Behaviour::narrow_logits_stay, software);
   p.head.shifts_logits = !holds(Behaviour::loss_without_shifted_copy, software);
@@ -234,6 +238,13 @@ Profile composer_profile(const Run& run) {
   p.narrow.scales_rows = false;
   p.head.runs_forward_for_metrics = runs_forward_for_metrics(training);
   p.head.metric_bytes = one_metric * (p.head.runs_forward_for_metrics ? 1 : 2);  // two behind one of two passes
+  return p;
+}
+
+/// transformers' model under trainers that make the output head and the log-probabilities in tiles.
+Profile trl_profile(const Run& run) {
+  Profile p = transformers_profile(run);
+  p.head.makes_tiles_again = holds(Behaviour::trl_tiled_head, run.training.software);
   return p;
 }
 

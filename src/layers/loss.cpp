@@ -77,6 +77,30 @@ void cut_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   b.append({.kind = OpKind::loss, .name = "cut cross-entropy", .inputs = {kept.id}, .saved = {kept.id}});
 }
 
+/// Tiles of 4,096 positions and 32,768 logits, made again backward, where the gradients of hidden states and head add
+/// up in fp32 (trl kernels/chunked_logprob.py, _ChunkedLogProbFunction; trainer/utils.py,
+/// _CHUNKED_LOGPROB_CHUNK_SIZE). A wider head is narrowed a tile at a time. Kept are two fp32 numbers a position.
+void tiled_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
+  constexpr std::int64_t tile_positions = 4096;
+  constexpr std::int64_t tile_logits = 32768;
+  constexpr std::int64_t kept_numbers = 2;
+  const Value logits = b.linear(x, head);
+  Op op = take_product(b.block(), head);
+  const Weight& w = b.block().weights[op.weight];
+  const Value kept = b.value("log-sum-exp and label", logits.rows, kept_numbers, fp32_width, logits.needs_gradient);
+  const std::int64_t columns = std::min(logits.columns, tile_logits);
+  const auto tile = bytes(product(std::min(logits.rows, tile_positions), columns, half_width));
+  const auto narrowed = bytes(w.dtype == formats::Dtype::fp32 ? product(columns, w.rows, half_width) : 0);
+  const bool widens_head = w.trainable && w.dtype != formats::Dtype::fp32;
+  op.outputs = {kept.id};
+  op.kernel_recompute = op.forward;
+  op.workspace_forward = tile + narrowed;
+  op.workspace_backward = op.workspace_forward + bytes(product(x.rows, x.columns, fp32_width)) +
+                          bytes(widens_head ? product(w.elements, fp32_width) : 0);
+  b.append(op);
+  b.append({.kind = OpKind::loss, .name = "log-probabilities", .inputs = {kept.id}, .saved = {kept.id}});
+}
+
 Value logits_of(BlockBuilder& b, const Value& x, const Matrix& head) {
   const Value logits = b.linear(x, head);
   return b.context().shape().writing.caps_logits ? b.capped(logits, "capped logits") : logits;
@@ -273,10 +297,14 @@ void fused_loss_on_wide_logits(BlockBuilder& b, const Value& x, const Matrix& he
   append_kernel(b, op);
 }
 
-/// The logits stay 16-bit; fp32 exists inside compiled kernels only (inductor).
+/// The logits stay 16-bit; fp32 exists inside compiled kernels only (inductor). Where the compiled model returns them
+/// too, nothing has a gradient for that output, and its backward is handed zeros (torch/_functorch/_aot_autograd,
+/// CompiledFunction.backward).
 void narrow_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   const Value logits = logits_of(b, x, head);
-  append_kernel(b, loss_on(logits, "cross-entropy"));
+  Op op = loss_on(logits, "cross-entropy");
+  if (b.context().profile.head.takes_zero_gradient) op.workspace_backward = b.size(logits.id);
+  append_kernel(b, op);
   metrics(b, logits);
 }
 
@@ -334,7 +362,8 @@ void loss(BlockBuilder& b, const Value& x, const Matrix& head) {
     case spec::Loss::fused:
       return c.profile.head.eager_loss ? fused_loss_on_wide_logits(b, x, head) : fused_loss(b, x, head);
     case spec::Loss::te_fused: return fused_loss(b, x, head);
-    case spec::Loss::fused_linear: return fused_linear_loss(b, x, head);
+    case spec::Loss::fused_linear:
+      return c.profile.head.makes_tiles_again ? tiled_loss(b, x, head) : fused_linear_loss(b, x, head);
     case spec::Loss::cut: return cut_loss(b, x, head);
     case spec::Loss::chunked: return chunked_loss(b, x, head);
     case spec::Loss::compiled: return narrow_loss(b, x, head);

@@ -182,6 +182,7 @@ StepRules step_rules(const spec::Question& question, const Profile& profile) {
   rules.asks_in_loss = asks_in_loss(question.training.algorithm);
   rules.gradients = gradient_policy(question.training, profile, rules);
   rules.gradients.awaits_second = !profile.gradients.persistent;
+  rules.gradients.adds_apart = !question.training.precision.autocast;
   rules.gradients.deferred = question.layout.schedule == spec::Schedule::zero_bubble && question.layout.pp > 1;
   return rules;
 }

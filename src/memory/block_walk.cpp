@@ -259,7 +259,8 @@ void BackwardWalk::make_input_gradients(const Op& op) {
 }
 
 /// Autograd adds up the gradients of both uses before it hands them on (pytorch torch/csrc/autograd/engine.cpp and
-/// input_buffer.cpp); the second is added to the first in place.
+/// input_buffer.cpp), in place where the first owns its storage: a product's is the view that turns it over, unless
+/// autocast has widened it. Executed with torch 2.11: `add` of bf16 and fp32 weights, `add_` under autocast.
 bool BackwardWalk::waits(const layers::Weight& weight) const { return weight.shared && policy_.awaits_second; }
 bool BackwardWalk::is_kept(const layers::Weight& weight) const {
   return policy_.kept && !weight.shared && !(weight.has_sharer && policy_.awaits_second);
@@ -278,7 +279,9 @@ void BackwardWalk::make_weight_gradient(const Op& op) {
     left_behind_ += weight.elements * policy_.kept_width;
     if (policy_.kept_width != policy_.product_width) water_.touch(scratch + weight.elements * policy_.product_width);
   } else {
-    water_.touch(scratch + weight.elements * (weight.table ? policy_.table_width : policy_.product_width));
+    const std::int64_t made = weight.table ? policy_.table_width : policy_.product_width;
+    const std::int64_t sum = weight.has_sharer && policy_.awaits_second && policy_.adds_apart ? made : 0;
+    water_.touch(scratch + weight.elements * (made + sum));
   }
 }
 

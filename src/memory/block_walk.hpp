@@ -19,6 +19,7 @@ struct WeightGradients {
   std::int64_t kept_width = 0;     ///< bytes an element of what is left behind
   bool deferred = false;           ///< made later, while another micro-batch runs
   bool awaits_second = false;      ///< that of a tied matrix is held from the head's backward pass to the table's
+  bool adds_apart = false;         ///< ... and the sum of both is a tensor of its own
 
   friend bool operator==(const WeightGradients&, const WeightGradients&) = default;
 };

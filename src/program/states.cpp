@@ -38,7 +38,8 @@ struct BlockwiseMoment {
 /// bitsandbytes optim/optimizer.py, Optimizer2State.init_state: one fp32 absmax per 256 elements and state; per 2,048
 /// before release 0.44 of September 2024, which takes 1.4 % less.
 constexpr BlockwiseMoment bitsandbytes_8bit{256, 1, false};
-/// torchao optim/subclass_4bit.py: an fp32 scale per 128, for tensors of whole blocks.
+/// torchao optim/subclass_8bit.py and subclass_4bit.py: an fp32 scale per 256 and 128, for tensors of whole blocks.
+constexpr BlockwiseMoment torchao_8bit{256, 1, true};
 constexpr BlockwiseMoment torchao_4bit{128, 2, true};
 /// bitsandbytes optim/optimizer.py, min_8bit_size; torchao optim/adam.py, _new_buffer.
 constexpr std::int64_t smallest_quantized = 4096;
@@ -129,6 +130,7 @@ Bytes optimizer_bytes(const layers::Weight& w, const spec::Training& training) {
     case Optimizer::paged_adamw: return 2 * moment;
     case Optimizer::adamw_8bit:
     case Optimizer::paged_adamw_8bit: return adam_8bit(w, training);
+    case Optimizer::adamw_8bit_torchao: return 2 * blockwise(w.elements, torchao_8bit);
     case Optimizer::adamw_4bit: return 2 * blockwise(w.elements, torchao_4bit);
     case Optimizer::adafactor:
     case Optimizer::adalomo: return factored(w);
@@ -152,6 +154,14 @@ Bytes newton_schulz(const layers::Weight& w) {
   return bytes(product(layers::half_width, 3 * product(m, longer_side(w)) + 2 * product(m, m)));
 }
 
+/// Square and update of a tensor, both fp32, beside fp32 copies of a gradient and a weight that are narrower
+/// (transformers optimization.py, Adafactor.step).
+Bytes adafactor_scratch(const layers::Weight& w, const spec::Training& training) {
+  const auto is_narrow = [](formats::Dtype type) { return type != formats::Dtype::fp32; };
+  const std::int64_t copies = 2 + (is_narrow(training.precision.grads) ? 1 : 0) + (is_narrow(w.dtype) ? 1 : 0);
+  return bytes(product(copies, w.elements, layers::fp32_width));
+}
+
 }  // namespace
 
 Bytes update_scratch(const layers::Weight& w, const spec::Training& training) {
@@ -162,6 +172,7 @@ Bytes update_scratch(const layers::Weight& w, const spec::Training& training) {
     case Optimizer::apollo_mini:  // the update at full size: galore_projector.py, project_back; apollo.py, scaled_grad
       return is_hidden_matrix(w) ? formats::storage_bytes(training.precision.grads, product(w.rows, w.columns))
                                  : bytes(0);
+    case Optimizer::adafactor: return adafactor_scratch(w, training);
     case Optimizer::adamw:  // root of the second moment and its quotient: torch/optim/adamw.py, _single_tensor_adamw
       return training.optimizer_impl == spec::OptimizerImpl::loop
                  ? 2 * formats::storage_bytes(training.precision.moments, w.elements)

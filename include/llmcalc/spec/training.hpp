@@ -63,7 +63,8 @@ enum class Reference {
 };
 enum class Optimizer {
   adamw,
-  adamw_8bit,
+  adamw_8bit,          ///< bitsandbytes'
+  adamw_8bit_torchao,  ///< torchao's, which quantizes the moments of all tensors
   adamw_4bit,
   paged_adamw,
   paged_adamw_8bit,

@@ -62,8 +62,11 @@ inline constexpr Condition has_plain_heads = [](const spec::Question& q) { retur
 inline constexpr Condition under_fsdp = [](const spec::Question& q) { return spec::is_fsdp(q.layout.sharding); };
 inline constexpr Condition on_replicas = [](const spec::Question& q) { return is_trained(q) && !under_fsdp(q); };
 inline constexpr Condition accumulates = [](const spec::Question& q) { return spec::accumulates(q.training); };
-inline constexpr Condition learns_next_token = [](const spec::Question& q) {
-  return q.training.algorithm == spec::Algorithm::sft;
+/// SFT's loss in chunks came first; ORPO's trainer has its logits whole.
+inline constexpr Condition has_trl_head = [](const spec::Question& q) {
+  const auto algorithm = q.training.algorithm;
+  const bool in_chunks = algorithm == spec::Algorithm::sft && holds(Behaviour::trl_chunked_loss, q.training.software);
+  return algorithm != spec::Algorithm::orpo && (in_chunks || holds(Behaviour::trl_tiled_head, q.training.software));
 };
 inline constexpr Condition before_transformers_5 = [](const spec::Question& q) {
   return !holds(Behaviour::checkpoint_dtype, q.training.software);

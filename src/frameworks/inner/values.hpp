@@ -76,7 +76,7 @@ inline constexpr Set<spec::Optimizer> of_trainer{adamw,        none,        sgd,
                                                  adamw_8bit,   paged_adamw, paged_adamw_8bit,
                                                  lion,         adamw_4bit,  galore_adamw_8bit,
                                                  apollo,       apollo_mini, lomo,
-                                                 adalomo};
+                                                 adalomo,      adamw_8bit_torchao};
 inline constexpr Set<spec::Optimizer> all{of_trainer, muon, lamb, shampoo, soap};
 }  // namespace optimizers
 

@@ -144,6 +144,7 @@ constexpr std::optional<formats::Dtype> quantized_moments(spec::Optimizer optimi
   using spec::Optimizer;
   switch (optimizer) {
     case Optimizer::adamw_8bit:
+    case Optimizer::adamw_8bit_torchao:
     case Optimizer::paged_adamw_8bit:
     case Optimizer::galore_adamw_8bit: return formats::Dtype::int8;
     case Optimizer::adamw_4bit: return formats::Dtype::int4;

@@ -167,12 +167,21 @@ void adapt(QuestionDraft& draft) {
   if (!take_default(draft, "weights")) draft.derive("weights", "qlora default");
 }
 
-void quantize_moments(QuestionDraft& draft) {
+/// The 32-bit optimizers of bitsandbytes keep fp32 moments of 16-bit weights too (optim/optimizer.py,
+/// Optimizer1State.init_state), and a Trainer's Lion is one of them (transformers trainer_optimizer.py,
+/// _get_bitsandbytes_optimizer).
+bool keeps_wide_moments(const spec::Training& training) {
+  const bool is_bitsandbytes = frameworks::row_of(training.framework).engine == frameworks::TrainingEngine::trainer;
+  return training.optimizer == spec::Optimizer::paged_adamw ||
+         (training.optimizer == spec::Optimizer::lion && is_bitsandbytes);
+}
+
+void settle_moments(QuestionDraft& draft) {
   const auto optimizer = draft.training().optimizer;
-  if (const auto moments = quantized_moments(optimizer)) {
-    draft.training().precision.moments = *moments;
-    draft.derive("optimizer_states", spec::name_of(optimizer));
-  }
+  const auto quantized = quantized_moments(optimizer);
+  if (!quantized && !keeps_wide_moments(draft.training())) return;
+  draft.training().precision.moments = quantized.value_or(Dtype::fp32);
+  draft.derive("optimizer_states", spec::name_of(optimizer));
 }
 
 /// A sharding that nobody says is none of ZeRO's.
@@ -256,7 +265,7 @@ void take_precision(QuestionDraft& draft) {
   draft.training().precision = recipe_of(draft);
   follow_deepspeed(draft);
   adapt(draft);
-  quantize_moments(draft);
+  settle_moments(draft);
   for (const auto knob : knobs) draft.take(knob);
   follow_weights(draft);
   follow_sharding(draft);
