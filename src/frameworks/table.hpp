@@ -107,6 +107,7 @@ struct FrameworkRow : Abilities {
   bool cuts_experts_as_layers = false;  ///< experts are tensor-parallel as all else is where nobody says
   bool adapters_are_prompts = false;    ///< the adapters of its users are learned prompts, not bottlenecks
   bool adapters_rest_as_model = false;  ///< in its type; elsewhere in fp32
+  bool narrows_adapters = false;        ///< ... and beside quantized weights in bf16
   bool reenters_checkpoints = false;    ///< its gradient checkpoints are those with reentrance, whatever others have
   bool tunes_checkpoints = false;       ///< who names a model there starts from its published weights
   bool widens_gradients = false;        ///< bf16 gradients add up in fp32 up to stage 1 of ZeRO

@@ -141,6 +141,7 @@ class BackwardWalk {
   void make_input_gradients(const Op& op);
   bool waits(const layers::Weight& weight) const;
   bool is_kept(const layers::Weight& weight) const;
+  std::int64_t weight_gradient_bytes(const Op& op, const layers::Weight& weight) const;
   void make_weight_gradient(const Op& op);
   void forget_saved(const Op& op);
   bool is_released(TensorId id) const { return released_[id] == lifetimes_.savers[id]; }
@@ -266,6 +267,12 @@ bool BackwardWalk::is_kept(const layers::Weight& weight) const {
   return policy_.kept && !weight.shared && !(weight.has_sharer && policy_.awaits_second);
 }
 
+/// What the kernel makes: a looked-up table has a gradient in its own type, whatever autocast narrows.
+std::int64_t BackwardWalk::weight_gradient_bytes(const Op& op, const layers::Weight& weight) const {
+  if (op.kind == layers::OpKind::embedding) return in_bytes(formats::storage_bytes(weight.dtype, weight.elements));
+  return weight.elements * (weight.table ? policy_.table_width : policy_.product_width);
+}
+
 /// The product for it runs while the operation's scratch memory is there: it reads the gathered input.
 void BackwardWalk::make_weight_gradient(const Op& op) {
   if (op.weight == layers::no_weight || !block_.weights[op.weight].trainable) return;
@@ -279,9 +286,9 @@ void BackwardWalk::make_weight_gradient(const Op& op) {
     left_behind_ += weight.elements * policy_.kept_width;
     if (policy_.kept_width != policy_.product_width) water_.touch(scratch + weight.elements * policy_.product_width);
   } else {
-    const std::int64_t made = weight.table ? policy_.table_width : policy_.product_width;
-    const std::int64_t sum = weight.has_sharer && policy_.awaits_second && policy_.adds_apart ? made : 0;
-    water_.touch(scratch + weight.elements * (made + sum));
+    const std::int64_t made = weight_gradient_bytes(op, weight);
+    const bool adds_apart = weight.has_sharer && policy_.awaits_second && policy_.adds_apart;
+    water_.touch(scratch + (adds_apart ? 2 : 1) * made);
   }
 }
 

@@ -71,12 +71,23 @@ using enum spec::Optimizer;
 inline constexpr Set<spec::Optimizer> of_torch{adamw, none, sgd, sgd_momentum, adagrad, adafactor, muon};
 inline constexpr Set<spec::Optimizer> of_bitsandbytes{adamw_8bit, paged_adamw, paged_adamw_8bit, lion, lamb};
 /// tr/training_args.py of transformers, OptimizerNames: no Muon, no LAMB.
-inline constexpr Set<spec::Optimizer> of_trainer{adamw,        none,        sgd,
-                                                 sgd_momentum, adagrad,     adafactor,
-                                                 adamw_8bit,   paged_adamw, paged_adamw_8bit,
-                                                 lion,         adamw_4bit,  galore_adamw_8bit,
-                                                 apollo,       apollo_mini, lomo,
-                                                 adalomo,      adamw_8bit_torchao};
+inline constexpr Set<spec::Optimizer> of_trainer{adamw,
+                                                 none,
+                                                 sgd,
+                                                 sgd_momentum,
+                                                 adagrad,
+                                                 adafactor,
+                                                 adamw_8bit,
+                                                 paged_adamw,
+                                                 paged_adamw_8bit,
+                                                 lion,
+                                                 adamw_4bit,
+                                                 galore_adamw_8bit,
+                                                 apollo,
+                                                 apollo_mini,
+                                                 lomo,
+                                                 adalomo,
+                                                 adamw_8bit_torchao};
 inline constexpr Set<spec::Optimizer> all{of_trainer, muon, lamb, shampoo, soap};
 }  // namespace optimizers
 
