@@ -162,6 +162,17 @@ bool asks_in_loss(spec::Algorithm algorithm) {
 
 }  // namespace
 
+namespace {
+
+/// Whether the gradient of the output head comes from one product that is not widened: losses in chunks or kernels of
+/// their own add theirs up in a tensor, and autocast casts it.
+bool head_has_one_product(const spec::Training& training) {
+  const bool plain = training.loss == spec::Loss::standard || training.loss == spec::Loss::fused;
+  return plain && !training.compile && !training.precision.autocast;
+}
+
+}  // namespace
+
 StepRules step_rules(const spec::Question& question, const Profile& profile) {
   const bool several_micro_batches = question.training.grad_accum > 1;
   StepRules rules;
@@ -182,7 +193,7 @@ StepRules step_rules(const spec::Question& question, const Profile& profile) {
   rules.asks_in_loss = asks_in_loss(question.training.algorithm);
   rules.gradients = gradient_policy(question.training, profile, rules);
   rules.gradients.awaits_second = !profile.gradients.persistent;
-  rules.gradients.adds_apart = !question.training.precision.autocast;
+  rules.gradients.adds_apart = head_has_one_product(question.training);
   rules.gradients.deferred = question.layout.schedule == spec::Schedule::zero_bubble && question.layout.pp > 1;
   return rules;
 }

@@ -260,8 +260,8 @@ void BackwardWalk::make_input_gradients(const Op& op) {
 }
 
 /// Autograd adds up the gradients of both uses before it hands them on (pytorch torch/csrc/autograd/engine.cpp and
-/// input_buffer.cpp), in place where the first owns its storage: a product's is the view that turns it over, unless
-/// autocast has widened it. Executed with torch 2.11: `add` of bf16 and fp32 weights, `add_` under autocast.
+/// input_buffer.cpp), in place where the first owns its storage: what one product leaves is a view that turns it over.
+/// Executed with torch 2.11: `add` of bf16 and fp32 weights, `add_` under autocast.
 bool BackwardWalk::waits(const layers::Weight& weight) const { return weight.shared && policy_.awaits_second; }
 bool BackwardWalk::is_kept(const layers::Weight& weight) const {
   return policy_.kept && !weight.shared && !(weight.has_sharer && policy_.awaits_second);

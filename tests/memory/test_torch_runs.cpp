@@ -1,6 +1,7 @@
 // Peaks that frameworks on plain PyTorch printed, against the walk.
 
 #include "../program/questions.hpp"
+#include "asked.hpp"
 #include "catch.hpp"
 #include "memory/step_walk.hpp"
 #include "read/words/terms.hpp"
@@ -141,4 +142,42 @@ TEST_CASE("torchao's table of optimizers under torchtune, batch unknown: within 
   CHECK(peak_bytes(q) == Approx(39.1 * gib).epsilon(0.04));
   q.training.optimizer = spec::Optimizer::adamw_4bit;
   CHECK(peak_bytes(q) == Approx(33.2 * gib).epsilon(0.04));
+}
+
+namespace {
+
+struct MeasuredRun {
+  const char* words;
+  std::int64_t allocated;
+};
+
+/// tests/measured/h100-trainers.csv, peak_allocated of runs each of which a mechanism of its own decides.
+constexpr MeasuredRun measured_runs[] = {
+    // TRL's tiles: DPO and SFT have no logits.
+    {"--framework trl --model llama-3.2-1b --algorithm dpo --seq 1024 --micro-batch 2", 25'904'908'800},
+    {"--framework trl --model llama-3.2-1b --seq 1024 --micro-batch 8", 21'146'475'008},
+    // bitsandbytes' Lion keeps fp32 moments, torchao's 8-bit AdamW quantizes those of all tensors.
+    {"--framework hf --model llama-3.2-1b --seq 1024 --micro-batch 8 --optimizer lion", 34'470'756'864},
+    {"--framework hf --model llama-3.2-1b --seq 1024 --micro-batch 8 --optimizer torchao-adamw-8bit", 32'038'205'952},
+    // Adafactor has four fp32 copies of the table.
+    {"--framework hf --model llama-3.1-8b --seq 1024 --micro-batch 1 --optimizer adafactor --recompute full",
+     40'841'206'272},
+    // A compiled model has its loss, zeros for the logits' gradient, and expanded keys and values.
+    {"--framework hf --model llama-3.2-1b --seq 2048 --micro-batch 4 --compile 1", 24'643'709'440},
+    // The gradients of a tied table, in three tensors and under autocast in two.
+    {"--framework hf --model qwen3-4b --seq 2048 --micro-batch 2 --recompute full", 33'916'435'968},
+    {"--framework hf --model llama-3.2-3b --seq 1024 --micro-batch 4 --recompute full --dtype mixed-bf16",
+     53'156'384'768},
+};
+
+}  // namespace
+
+TEST_CASE("what trainers of late 2026 allocated on an H100 is said within two per cent") {
+  for (const auto& run : measured_runs) {
+    CAPTURE(run.words);
+    const auto asked = test::question_of(std::string(run.words) +
+                                         " --method full --attention sdpa --gpu h100-sxm --grad-accum 1"
+                                         " --framework-version transformers==5.17.0,torch==2.11.0,trl==1.15.0");
+    CHECK(peak_bytes(asked) == Approx(static_cast<double>(run.allocated)).epsilon(0.02));
+  }
 }
