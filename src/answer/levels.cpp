@@ -116,6 +116,14 @@ Bytes made_by_step(const memory::StepMemory& memory) {
   return std::max(bytes(0), step.gradients + step.temporaries - highest_of(memory, Phase::backward).gradients);
 }
 
+/// Those that lie beside the passes' blocks on one card. Where layers keep what they made, both take the blocks that
+/// the backward pass has let go; a checkpointed layer's are fewer (22 and 12 runs of full tuning on one H100:
+/// tests/measured/h100-trainers.csv).
+Bytes left_by_step(const spec::Question& question, const memory::StepMemory& memory) {
+  const bool checkpoints = question.training.recompute.policy == spec::RecomputePolicy::full;
+  return checkpoints ? made_by_step(memory) : bytes(0);
+}
+
 /// What sharded runs leave in blocks that no activation fits: gradients and temporaries of the step, which are as small
 /// as shards, and quantized weights, which the first rank has whole before they are sharded (transformers
 /// quantizers/quantizer_bnb_4bit.py, update_device_map).
@@ -141,7 +149,7 @@ Bytes in_one_pool(const spec::Question& question, const frameworks::Profile& pro
   const Bytes of_passes = std::max(of_layers, forward.total() + bytes(of_loss));
   if (gathers) return of_passes + left_by_shards(question, memory);
   const Bytes at_loading = memory.persistent.weights + memory.loading;
-  const Bytes all = of_passes + made_by_step(memory);
+  const Bytes all = of_passes + left_by_step(question, memory);
   return std::max(at_loading, all <= room ? all : std::max(of_passes, highest_of(memory, Phase::optimizer).total()));
 }
 

@@ -25,6 +25,7 @@ enum class Behaviour {
   quantized_inputs_dropped,
   fused_adamw,
   cudnn_attention,
+  cuda_13,
   nf4_made_in_chunks,
   torchtune_frees_logits,
   checkpoints_stop_early,
