@@ -72,6 +72,7 @@ struct ExpertChoices {
   bool weighs_results_wide = false;  ///< the experts' outputs are weighted in fp32, and those copies are kept instead
   bool holds_routed_rows = false;    ///< local variables hold routed rows to the end, and shared experts run first
   bool run_in_loop = false;          ///< one expert at a time takes its rows and adds its results to the output
+  bool one_product = false;          ///< a grouped kernel multiplies all experts' rows
   bool loops_over_biases = false;    ///< their biases are added one expert after another
   bool keeps_added_rows = false;     ///< what such a loop adds to the output is kept
   bool narrow = true;                ///< the experts' products are 8- and 4-bit ones where the others are

@@ -50,6 +50,15 @@ bool transformers_stops_early(const spec::Training& training) {
          holds(Behaviour::checkpoints_without_reentrance, training.software) && stops_early(training);
 }
 
+/// Of other types, or on other cards, the grouped product is a loop over the experts, and autocast does not narrow what
+/// it multiplies (pytorch aten/src/ATen/native/cuda/GroupedBlas.cpp, _grouped_mm_cuda; transformers
+/// integrations/moe.py, _grouped_mm).
+bool has_grouped_kernel(const Run& run) {
+  const spec::Precision& precision = run.training.precision;
+  return precision.compute == formats::Dtype::bf16 && !precision.autocast &&
+         spec::can(run.gpu, spec::Ability::grouped_products);
+}
+
 }  // namespace
 
 /// DTensor waits for each exchange. torchao swaps nn.Linear, while experts are parameters (torchtitan models/moe.py).
@@ -118,6 +127,7 @@ Profile transformers_profile(const Run& run) {
   p.attention.groups_in_kernel = holds(Behaviour::grouped_heads_in_kernel, software) && !training.compile;
   p.head.narrow_loss_kernel = p.head.takes_zero_gradient = training.compile;
   p.experts.run_in_loop = p.experts.keeps_added_rows = !holds(Behaviour::experts_in_one_product, software);
+  p.experts.one_product = !p.experts.run_in_loop && has_grouped_kernel(run);
   p.head.holds_narrow_logits = holds(Behaviour::narrow_logits_stay, software);
   p.head.shifts_logits = !holds(Behaviour::loss_without_shifted_copy, software);
   p.head.narrow_by_family = !holds(Behaviour::losses_of_library, software);
@@ -273,7 +283,8 @@ Profile fsdp_qlora_profile(const Run& run) {
 /// foundation-model-stack/fms-fsdp, policies/mixed_precision.py, bfSixteen: reduce_dtype is the type of the products.
 Profile fms_fsdp_profile(const Run& run) {
   Profile p = transformers_profile(run);
-  p.kernels.transformers_modules = p.experts.run_in_loop = p.experts.keeps_added_rows = false;
+  p.kernels.transformers_modules = false;
+  p.experts.run_in_loop = p.experts.keeps_added_rows = p.experts.one_product = false;
   p.attention.copies_heads = p.attention.groups_in_kernel = false;
   p.kernels.stops_recompute = stops_early(run.training);  // policies/ac_handler.py: NO_REENTRANT
   p.exchange.reduces_narrow = true;

@@ -217,6 +217,34 @@ Value widened(BlockBuilder& b, const spec::MoeShape& moe, const Value& combined,
   return moe.expert_width == 0 ? combined : b.linear(combined, {Role::experts_out, moe.expert_width, columns});
 }
 
+/// Ahead of a grouped product and behind it, beyond what "sent tokens" and "combine" move (transformers
+/// integrations/moe.py, grouped_mm_experts_forward). Rows past the last expert's are masked, results weighted: passes
+/// over rows as wide as a token, masks 4, weighting 2, backward 4 and 4; over rows as the first product makes them, a
+/// mask 2, backward 2 and 2 to put the gradients of gate and up together.
+void mask_and_weigh(BlockBuilder& b, const spec::MoeShape& moe, const Value& sent) {
+  constexpr std::int32_t kernels = 5;
+  constexpr std::int32_t kernels_backward = 8;
+  const std::int64_t made = moe.expert_ffn * (spec::is_gated(b.context().shape().mlp) ? 2 : 1);
+  const auto moved = [&](std::int64_t passes, std::int64_t within) {
+    return quantity::bytes(quantity::product(passes * sent.columns + within * made, sent.rows, sent.width));
+  };
+  b.pass_over("mask and weigh rows", moved(6, 2), sent.needs_gradient ? moved(8, 4) : quantity::bytes(0));
+  b.block().ops.back().kernels = kernels;
+  b.block().ops.back().kernels_backward = kernels_backward;
+}
+
+/// Experts' words are sorted, counted and added up, and results gathered back in the order of tokens; the way back of
+/// either gather sorts its indices and adds row after row to zeros (the same; pytorch
+/// aten/src/ATen/native/cuda/Indexing.cu, index_put_with_sort_kernel): zeros 1, gradient 1, sums 2, of "sent tokens" 2
+/// more than that moves.
+void put_in_order(BlockBuilder& b, const Value& sent) {
+  constexpr std::int32_t kernels = 12;
+  const auto rows = b.size(sent.id);
+  b.pass_over("order of rows", 2 * rows, sent.needs_gradient ? 6 * rows : quantity::bytes(0));
+  b.block().ops.back().eager = true;
+  b.block().ops.back().kernels = b.block().ops.back().kernels_backward = kernels;
+}
+
 /// Each rank's experts receive as many rows as its own tokens send out, top_k a token, times the overload.
 Value routed_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& tokens, RoutedRows& rows) {
   const Context& c = b.context();
@@ -224,6 +252,10 @@ Value routed_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& to
   const Value x = narrowed(b, moe, tokens);
   rows.sent = b.rearrange(x, "sent tokens", quantity::product(x.rows, moe.top_k), x.columns, OpKind::permutation);
   const std::size_t first = b.block().ops.size();
+  if (c.profile.experts.one_product) {
+    mask_and_weigh(b, moe, rows.sent);
+    put_in_order(b, rows.sent);
+  }
   const Value dispatched = to_experts(b, moe, rows, overload(c, moe));
   const Value processed = mlp_products(b, {moe.expert_ffn, moe.expert_bias, moe.experts, moe.top_k}, dispatched);
   const Value returned = from_experts(b, moe, rows, processed);

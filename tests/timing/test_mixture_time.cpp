@@ -3,6 +3,8 @@
 #include "catch.hpp"
 #include "timing/steps.hpp"
 
+#include <algorithm>
+
 using namespace llmcalc;
 using quantity::in_bytes;
 using quantity::in_seconds;
@@ -79,4 +81,29 @@ TEST_CASE("Megatron-LM clamps gpt-oss's experts in kernels of PyTorch's own") {
   CHECK(written[0].saved.size() == 1);
   CHECK(clamps(test::Asked(line + " --cuda-graph full")).empty());
   CHECK(clamps(test::Asked("--model qwen3-30b-a3b" + line.substr(line.find(" --framework")))).empty());
+}
+
+/// transformers integrations/moe.py, grouped_mm_experts_forward: `torch.nn.functional.grouped_mm` of all experts, and
+/// of routed rows three masks, the weighting and the order, each read and written: 2 x (3 + 1 + 1) passes, of which one
+/// mask is as wide as gate and up together. Before release 5 each expert is a module of its own.
+TEST_CASE("transformers 5 multiplies all experts in one kernel where PyTorch has one") {
+  const std::string line =
+      "--model olmoe-1b-7b --framework hf --method lora --dtype bf16 --seq 2048 --micro-batch 2 --gpu ";
+  const auto kernels_of = [&](const std::string& words) {
+    const test::Asked asked(line + words);
+    const auto& ops = asked.program.blocks[1].ops;
+    return std::ranges::find(ops, "down projection", &layers::Op::name)->kernels;
+  };
+  CHECK(kernels_of("h100-sxm") == 1);
+  CHECK(kernels_of("b200-sxm") == 1);
+  CHECK(kernels_of("a100-80-sxm") == 64);
+  CHECK(kernels_of("rtx-5090") == 64);
+  CHECK(kernels_of("h100-sxm --framework-version 'transformers 4.57.0'") == 64);
+  std::int64_t around = 0;
+  const test::Asked asked(line + "h100-sxm");
+  for (const layers::Op& op : asked.program.blocks[1].ops) {
+    if (op.name == "mask and weigh rows" || op.name == "order of rows") around += in_bytes(op.moved_forward);
+  }
+  constexpr std::int64_t routed = std::int64_t{8} * 2 * 2048;  // top_k x tokens
+  CHECK(around == 2 * routed * 2 * (2048 + 2 * 1024 + 2048 + 2048 + 2048));
 }

@@ -132,6 +132,7 @@ enum class Ability : std::uint8_t {
   codes,                    ///< kernels unpack weights of AWQ and in 8 bits
   nvfp4,                    ///< and of 4-bit floats with NVIDIA's scales
   mixtures_in_mxfp4,        ///< kernels of routed experts read MXFP4 as it is
+  grouped_products,         ///< PyTorch multiplies the rows of all experts in one kernel
   states_in_prompts,        ///< kernels of gated delta nets hand out states inside a prompt
   fused_ggml,               ///< llama.cpp joins kernels on it
   torch_servers,            ///< vLLM and SGLang run on it

@@ -163,6 +163,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(Ability::eager) 
     "codes",
     "nvfp4",
     "mixtures_in_mxfp4",
+    "grouped_products",
     "states_in_prompts",
     "fused_ggml",
     "torch_servers",
