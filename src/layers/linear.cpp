@@ -77,8 +77,11 @@ void BlockBuilder::keep_input(Op& op, const Matrix& matrix, const Value& in, con
   }
 }
 
+/// Read wide and written narrow, and back its gradient where it is trained, each in a kernel of its own.
 void BlockBuilder::keep_cast_weight(Op& op, const Weight& w) {
   const Value copy = value("weight (16 bit)", w.elements / w.columns, w.columns, context_.width, false);
+  const auto moved = formats::storage_bytes(w.dtype, w.elements) + size(copy.id);
+  if (formats::facts(w.dtype).bits == 32) pass_over("weight (16 bit)", moved, w.trainable ? moved : bytes(0));
   op.outputs.push_back(copy.id);
   op.saved.push_back(copy.id);
 }

@@ -76,3 +76,40 @@ TEST_CASE("what is compiled or fused runs in kernels made for it") {
   CHECK_FALSE(any_eager(test::Asked(titan).program.blocks.back()));
   CHECK(any_eager(test::Asked(titan + " --framework-version torch 2024-12-23").program.blocks.back()));
 }
+
+/// transformers activations.py, NewGELUActivation.forward: eight kernels, x cubed, both scalings, the sum, the tanh,
+/// the two factors and their product: 6 x 2 + 2 x 3 passes. torch.amp lists pow among what it runs in fp32.
+TEST_CASE("GPT-2's activation is a chain of eight kernels, wide behind the power under autocast") {
+  const std::string line = "--model gpt2-xl --framework hf --seq 1024 --micro-batch 4 --gpu h100-sxm --dtype ";
+  const auto chain = [](const layers::Block& block) {
+    std::int64_t moved = 0;
+    bool within = false;
+    for (const layers::Op& op : block.ops) {
+      if (op.name == "half") within = true;
+      if (within) moved += quantity::in_bytes(op.moved_forward);
+      if (op.name == "activated") return moved;
+    }
+    return moved;
+  };
+  constexpr std::int64_t elements = std::int64_t{4} * 1024 * 6400;
+  CHECK(chain(test::Asked(line + "bf16").program.blocks[1]) == (6 * 2 + 2 * 3) * 2 * elements);
+  const std::int64_t wide = 5 * 8 + (4 + 2 + 4) + (4 + 2 + 4);
+  CHECK(chain(test::Asked(line + "mixed-bf16").program.blocks[1]) == (4 + 6 + wide) * elements);
+}
+
+/// pytorch aten/src/ATen/autocast_mode.cpp, cached_cast: an fp32 weight is read and its 16-bit copy written, and back
+/// its gradient. Autocast leaves 16-bit weights as they are.
+TEST_CASE("autocast narrows each wide weight in a kernel of its own") {
+  const std::string line = "--model llama-3.2-1b --framework hf --seq 1024 --gpu h100-sxm --dtype ";
+  constexpr std::int64_t elements = std::int64_t{2048} * (2 * 2048 + 2 * 512 + 3 * 8192);
+  const auto casts = [&](const std::string& words) {
+    std::int64_t moved = 0;
+    for (const layers::Op& op : test::Asked(line + words).program.blocks[1].ops) {
+      if (op.name == "weight (16 bit)") moved += quantity::in_bytes(op.moved_forward + op.moved_backward);
+    }
+    return moved;
+  };
+  CHECK(casts("mixed-bf16") == 2 * (4 + 2) * elements);
+  CHECK(casts("mixed-bf16 --method lora") == (4 + 2) * elements);
+  CHECK(casts("bf16") == 0);
+}
