@@ -31,6 +31,22 @@ quantity::Bytes logits_at_once(const Context& c, const Value& logits, const Weig
   return bytes(product(fused_linear_chunk(logits.rows, head.rows, head.columns), logits.columns, c.width));
 }
 
+/// Each chunk is multiplied by itself, and reads the head and the sum of its gradients again; the kernel of the loss
+/// reads a chunk's logits twice and writes their gradient over them.
+/// \param at_once  bytes of the logits that are made at once, `width` bytes each
+void multiply_by_chunks(BlockBuilder& b, Op& op, const Value& logits, quantity::Bytes at_once) {
+  constexpr std::int64_t loss_passes = 3;
+  const Weight& head = b.block().weights[op.weight];
+  const std::int64_t width = b.context().profile.head.loss_tile > bytes(0) ? fp32_width : b.context().width;
+  const std::int64_t rows = std::max<std::int64_t>(1, in_bytes(at_once) / product(logits.columns, width));
+  const std::int64_t chunks = quantity::ceil_divide(op.product.m, rows);
+  op.product.m = quantity::ceil_divide(op.product.m, chunks);
+  op.product.count = chunks;
+  op.kernels = op.kernels_backward = static_cast<std::int32_t>(chunks);
+  const auto sums = head.trainable ? product(chunks, head.elements, b.context().width) : 0;
+  b.pass_over("loss of chunks", bytes(loss_passes * product(logits.rows, logits.columns, width) + sums), bytes(0));
+}
+
 /// Takes the head's product out of the block: a kernel that goes on to the loss stands in its place.
 Op take_product(Block& block, const Matrix& head) {
   const auto multiplies = [&](const Op& op) {
@@ -60,6 +76,7 @@ void fused_linear_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   }
   op.workspace_forward = logits_at_once(b.context(), logits, w);
   op.gradient_in_place = true;
+  multiply_by_chunks(b, op, logits, op.workspace_forward);
   b.append(op);
 }
 

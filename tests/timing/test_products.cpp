@@ -2,6 +2,7 @@
 #include "llmcalc/quantity/error.hpp"
 #include "timing/kernel_prices.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -359,4 +360,18 @@ TEST_CASE("each further expert costs a little more than its share of the work") 
   };
   CHECK(group_us({1024, 4096, 7168, 32}) == Approx(1870).epsilon(0.10));
   CHECK(group_us({1024, 7168, 2048, 32}) == Approx(1110).epsilon(0.10));
+}
+
+/// Liger-Kernel ops/fused_linear_cross_entropy.py: of 2,048 rows of Qwen 2.5 0.5B, cdiv(151936, 896) = 170 chunks at
+/// least, next_power_of_2(cdiv(2048, 170)) = 16 rows each: 128 products that read the head anew.
+TEST_CASE("a fused linear loss multiplies chunk by chunk") {
+  const test::Asked asked(
+      "--model qwen2.5-0.5b --framework hf --dtype bf16 --seq 1024 --micro-batch 2 --fused-kernels 1 --loss "
+      "fused-linear --gpu h100-sxm");
+  const auto& ops = asked.program.blocks.back().ops;
+  const auto loss = std::ranges::find(ops, "fused linear cross-entropy", &layers::Op::name);
+  REQUIRE(loss != ops.end());
+  CHECK(loss->product.m == 16);
+  CHECK(loss->product.count == 128);
+  CHECK(loss->kernels == 128);
 }
