@@ -1,5 +1,6 @@
 // Operations on each element by itself, and what autograd keeps for them.
 #include "layers/inner/builder.hpp"
+#include "layers/widths.hpp"
 
 #include <algorithm>
 
@@ -86,11 +87,20 @@ Value BlockBuilder::each(const Value& x, std::string_view name) {
 Value BlockBuilder::tanh(const Value& x) { return saved_result(x, "tanh"); }
 
 /// 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), one operation after the other: the power keeps x, the tanh its
-/// result, the last product both of its factors (transformers activations.py, NewGELUActivation.forward).
+/// result, the last product both of its factors (transformers activations.py, NewGELUActivation.forward). Autocast
+/// takes powers in fp32, and so all that follows (pytorch aten/src/ATen/autocast_mode.h: pow). The gradient of a power
+/// squares its input, multiplies it by the exponent and then by the gradient (torch/csrc/autograd/FunctionsManual.cpp,
+/// pow_backward): 7 passes in three kernels.
 Value BlockBuilder::chained_gelu(const Value& x, std::string_view name) {
-  const Value bounded = tanh(add(x, saved_input(x, "cube"), "tanh argument"));
+  constexpr std::int64_t passes = 7;
+  constexpr std::int32_t kernels = 3;
   const Value half = each(x, "half");
-  return multiply(half, each(bounded, "1 + tanh"), name);
+  const Value cube = saved_input(context_.autocast ? cast(x, fp32_width, "gelu input (fp32)") : x, "cube");
+  Op& power = block_.ops.back();
+  if (cube.needs_gradient) power.moved_backward = passes * size(cube.id);
+  power.kernels_backward = kernels;
+  const Value bounded = tanh(each(add(each(cube, "scaled cube"), x, "sum"), "tanh argument"));
+  return multiply(each(bounded, "1 + tanh"), half, name);
 }
 
 /// An operation on each element that keeps its result, as exp and sigmoid do.
