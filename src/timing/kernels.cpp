@@ -259,6 +259,11 @@ quantity::Seconds KernelPrices::cached_stream(quantity::Bytes moved) const {
   return quantity::seconds(start_ + static_cast<double>(quantity::in_bytes(moved)) / cached_);
 }
 
+quantity::Seconds KernelPrices::computed(std::int64_t elements, double each) const {
+  constexpr double nanos_per_second = 1e9;
+  return quantity::seconds(static_cast<double>(elements) * each / units_ / nanos_per_second);
+}
+
 quantity::Seconds KernelPrices::permutation(quantity::Bytes moved) const {
   return stream(
       quantity::bytes(static_cast<std::int64_t>(static_cast<double>(quantity::in_bytes(moved)) / permuting_)));

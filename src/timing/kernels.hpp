@@ -56,7 +56,10 @@ class KernelPrices {
   quantity::Seconds cached_stream(quantity::Bytes moved) const;
   bool caches(quantity::Bytes operands) const { return operands <= cache_; }
 
-  /// The same of one that puts rows in another order.
+  /// A kernel that is bound by its arithmetic. \param each  nanoseconds that one of the accelerator's units takes
+  quantity::Seconds computed(std::int64_t elements, double each) const;
+
+  /// The same as `stream` of one that puts rows in another order.
   quantity::Seconds permutation(quantity::Bytes moved) const;
 
   /// What the host needs to hand one operation to the accelerator; it works ahead while the accelerator is busy.

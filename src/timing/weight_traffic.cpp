@@ -1,5 +1,6 @@
 #include "timing/weight_traffic.hpp"
 
+#include "frameworks/optimizer.hpp"
 #include "program/optimizer_states.hpp"
 #include "program/sharding.hpp"
 #include "program/states.hpp"
@@ -42,6 +43,38 @@ bool is_chain(const spec::Training& training) {
   return training.optimizer == spec::Optimizer::adamw && training.optimizer_impl != spec::OptimizerImpl::fused;
 }
 
+/// The chain of transformers' Adafactor reads and writes fp32 tensors 21 times: 1 for the norm of the weight, 4 for the
+/// square, 2 for its means, 4 for the estimate and its product with the gradient, 1 for the norm of that, 4 to scale
+/// it, 2 to turn its sign and 3 to add it. 16-bit weights and gradients are read and widened before, which is 2 more,
+/// and the weight is read and narrowed again (transformers optimization.py, Adafactor.step).
+Bytes adafactor_chain(const layers::Weight& w, const spec::Training& training) {
+  constexpr std::int64_t passes = 21;
+  constexpr std::int64_t copies = 3;
+  const bool narrow = formats::facts(w.dtype).bits < formats::facts(formats::Dtype::fp32).bits;
+  const Bytes wide = (narrow ? passes + copies : passes) * formats::storage_bytes(formats::Dtype::fp32, w.elements);
+  if (!narrow) return wide;
+  return wide + formats::storage_bytes(training.precision.grads, w.elements) +
+         2 * formats::storage_bytes(w.dtype, w.elements);
+}
+
+/// What an update in codes takes an element and a unit of the accelerator, in nanoseconds: its search among the values
+/// of the code bounds it, not what it moves (bitsandbytes csrc/kernels.cu, kOptimizerStatic8bit2StateBlockwise; torchao
+/// optim/quant_utils.py, quantize_8bit_with_qmap and quantize_4bit_with_qmap). Llama 3.2 1B on H100, 132 units: 25, 75
+/// and 55 ps a parameter (tests/measured/time/h100-trainers.csv).
+double search_in_codes(const layers::Weight& w, const spec::Training& training) {
+  constexpr double bitsandbytes_8_bits = 3.3;
+  constexpr double torchao_8_bits = 9.9;
+  constexpr double torchao_4_bits = 7.3;
+  switch (training.optimizer) {
+    case spec::Optimizer::adamw_8bit:
+    case spec::Optimizer::paged_adamw_8bit:
+      return w.table && frameworks::widens_embedding_moments(training) ? 0.0 : bitsandbytes_8_bits;
+    case spec::Optimizer::adamw_8bit_torchao: return torchao_8_bits;
+    case spec::Optimizer::adamw_4bit: return torchao_4_bits;
+    default: return 0.0;
+  }
+}
+
 /// What is done in kernels of their own: the gradient buffer is cleared, and read and written to scale it where
 /// replicas add theirs; the master weights are read again for those of the products.
 Bytes beside_the_update(const layers::Weight& w, const spec::Training& training, std::int64_t shards, Bytes master) {
@@ -60,6 +93,9 @@ Bytes updated(const layers::Weight& w, const spec::Training& training, const fra
   const Bytes traffic =
       2 * (states.master + states.optimizer + states.paged) + bytes(in_bytes(whole) / sharding.of(w.split).optimizer);
   const std::int64_t shards = sharding.of(w.split).optimizer;
+  if (training.optimizer == spec::Optimizer::adafactor && profile.allocator.allocates_tensors) {
+    return bytes(in_bytes(gradients + adafactor_chain(w, training)) / shards);
+  }
   if (profile.step.passes_over_gradients && !is_chain(training)) {
     return traffic + beside_the_update(w, training, shards, states.master);
   }
@@ -142,8 +178,11 @@ WeightTraffic weight_traffic(const layers::Block& block, const spec::Training& t
     const std::int64_t shards = sharding.of(w.split).optimizer;
     (expert ? sum.expert_gradients : sum.gradients) += reduced(w, training.precision, profile);
     sum.accumulated += accumulated(w, training, profile);
-    sum.updated += updated(w, training, profile, sharding);
+    const Bytes moved = updated(w, training, profile, sharding);
+    sum.updated += moved;
     sum.updated_parameters += quantity::parameters(w.elements / shards);
+    const Seconds searched = kernels.computed(w.elements / shards, search_in_codes(w, training));
+    sum.update_products += std::max(Seconds(), searched - kernels.stream(moved));
     if (training.optimizer != spec::Optimizer::muon || !program::is_hidden_matrix(w)) continue;
     sum.update_products += newton_schulz(w, kernels) / static_cast<double>(shards);
   }
