@@ -104,8 +104,8 @@ Profile own_loop_profile(const Run& run) {
 /// transformers with peft. Before PyTorch's fused attention it made its operands contiguous from release 4.48 to 4.55,
 /// and has not expanded grouped keys and values since 4.54 (integrations/sdpa_attention.py). peft casts the inputs of
 /// adapters beside whole matrices to the adapters' type (tuners/lora/layer.py, Linear.forward), which the trainer's
-/// autocast narrows again where fused kernels run beside them, and beside 4-bit ones, under that autocast, copies what
-/// the matrix made (tuners/lora/bnb.py, Linear4bit.forward). Its policy for FSDP makes each
+/// autocast narrows again where it is on unasked or fused kernels run beside them, and beside 4-bit ones, under that
+/// autocast, copies what the matrix made (tuners/lora/bnb.py, Linear4bit.forward). Its policy for FSDP makes each
 /// adapter a unit (utils/other.py, fsdp_auto_wrap_policy, taken by transformers trainer.py,
 /// _fsdp_qlora_plugin_updates). Until release 5 experts are modules that run in a loop, and index_add_ keeps what it
 /// adds (modeling_mixtral.py, MixtralSparseMoeBlock.forward; pytorch derivatives.yaml, index_add). What is compiled is
@@ -116,6 +116,7 @@ Profile transformers_profile(const Run& run) {
   const spec::Training& training = run.training;
   Profile p = eager_profile(run);
   const spec::Software& software = training.software;
+  const bool narrows = training.fused_kernels || row_of(training.framework).half == HalfPrecision::autocast;
   p.adapters.fused = training.fused_kernels && is_quantized(training);
   p.adapters.own_units = has_adapter_modules(training.method);
   p.adapters.retains_frozen_inputs = p.adapters.own_units && is_checkpointed(training);
@@ -132,9 +133,8 @@ Profile transformers_profile(const Run& run) {
   p.head.shifts_logits = !holds(Behaviour::loss_without_shifted_copy, software);
   p.head.narrow_by_family = !holds(Behaviour::losses_of_library, software);
   p.quantized.copies_outputs = rests_in_4bit(training.precision.weights) && !training.fused_kernels;
-  p.adapters.widens_input =
-      !is_quantized(training) && !training.fused_kernels && holds(Behaviour::adapters_widen_inputs, software);
-  p.adapters.through_fp32 = !is_quantized(training) && training.fused_kernels && !training.compile;
+  p.adapters.widens_input = !is_quantized(training) && !narrows && holds(Behaviour::adapters_widen_inputs, software);
+  p.adapters.through_fp32 = !is_quantized(training) && narrows && !training.compile;
   p.quantized.unpacks_by_steps = !training.fused_kernels && !training.compile;
   return p;
 }

@@ -180,8 +180,9 @@ Value BlockBuilder::dropped_input(const Value& x) {
 /// The result of the adapter times its factor, in a kernel of its own where nothing puts kernels together; those that
 /// are put together beside it leave it alone, and only time sees it.
 Value BlockBuilder::times_factor(const Value& x) {
-  if (context_.profile.adapters.through_fp32) pass_over("adapter factor", 2 * size(x.id), 2 * size(x.id));
-  if (!context_.profile.kernels.eager) return x;
+  const bool eager = context_.profile.kernels.eager;
+  if (context_.profile.adapters.through_fp32 && !eager) pass_over("adapter factor", 2 * size(x.id), 2 * size(x.id));
+  if (!eager) return x;
   const Value y = value("scaled adapter", x.rows, x.columns, x.width, true);
   append({.kind = OpKind::elementwise, .name = "adapter factor", .inputs = {x.id}, .outputs = {y.id}});
   return y;
