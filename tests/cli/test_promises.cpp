@@ -66,7 +66,10 @@ void check(const Promise& promise) {
 }  // namespace
 
 TEST_CASE("peaks of training are as near to measured ones as promised") {
-  check({"", "", {"quality=A"}, 0, 0, 1.5});
+  check({"", "", {"quality=A", "quantity=peak_allocated"}, 0.5, 0, 1});
+  check({"", "", {"quality=A", "quantity=persistent"}, 0.5, 0, 1});
+  check({"", "", {"quality=A", "quantity=peak_reserved"}, 0, 0, 6});
+  check({"", "", {"quality=A", "quantity=nvidia_smi"}, 0, 0, 6});
   check({"", "", {"quality=B"}, 0, 0, 3.5});
   check({"", "torchtitan", {}, 0, 0, 8});
   check({"", "simumax", {}, 0, 0, 1.8});
