@@ -123,9 +123,14 @@ bool is_revision(std::string_view text) {
   return !parts.empty() && !text.ends_with('/') && std::ranges::all_of(parts, is_plain);
 }
 
+/// Ends of what is a file in a folder, there or not, and no repository.
+constexpr std::string_view file_endings[] = {".sh",   ".bash", ".yaml", ".yml", ".json",       ".jsonl",
+                                             ".toml", ".py",   ".csv",  ".txt", ".safetensors"};
+
 }  // namespace
 
 std::optional<HubName> hub_name(std::string_view text) {
+  if (std::ranges::any_of(file_endings, [&](std::string_view ending) { return text.ends_with(ending); })) return {};
   for (const std::string_view prefix : {"hf:", "hf.co/", "huggingface.co/", "https://huggingface.co/"}) {
     if (text.starts_with(prefix)) {
       text.remove_prefix(prefix.size());

@@ -347,8 +347,8 @@ TEST_CASE("Names of the Hub") {
   CHECK(cli::hub_name("org/name@refs/pr/1")->revision == "refs/pr/1");
   CHECK(cli::hub_name("hf:org/name:Q4_K_M")->quant == "q4_k_m");
   CHECK(cli::hub_name("https://huggingface.co/org/name")->id == "org/name");
-  for (const auto* text :
-       {"name", "../name", "org/../x", "org/name/more", "org/na me", "/abs/path", "org/name@", "org/name@../x"}) {
+  for (const auto* text : {"launch/run.sh", "name", "../name", "org/../x", "org/name/more", "org/na me", "/abs/path",
+                           "org/name@", "org/name@../x"}) {
     CAPTURE(text);
     CHECK_FALSE(cli::hub_name(text).has_value());
   }

@@ -17,7 +17,8 @@ spec::Question asked(const std::string& words) {
 
 /// The nearest that was measured of trl is transformers, of lightning's reserved level what other loops of torch held.
 TEST_CASE("what nobody measured takes the bar of the engine under it and says so") {
-  for (const auto& [framework, engine] : {std::pair{"trl", "hf"}, {"llama-factory", "hf"}, {"lightning", "torch"}}) {
+  for (const auto& [framework, engine] :
+       {std::pair{"ms-swift", "hf"}, {"llama-factory", "hf"}, {"lightning", "torch"}}) {
     const auto bar = trust::error_bar(asked("--framework " + std::string(framework)));
     const auto under = trust::error_bar(asked("--framework " + std::string(engine)));
     CHECK(bar.allocated_runs == 0);
@@ -56,7 +57,7 @@ TEST_CASE("a bar of Hugging Face reaches the runs that were measured to run out 
 TEST_CASE("times say whether the framework was measured, and widen on a generation that was not") {
   const auto here = trust::time_error_bar(asked("--framework megatron"));
   CHECK(here.runs > 0);
-  CHECK(trust::time_error_bar(asked("--framework trl")).runs == 0);
+  CHECK(trust::time_error_bar(asked("--framework ms-swift")).runs == 0);
   auto elsewhere = asked("--framework megatron");
   elsewhere.gpu->generation.is_nearest = true;
   CHECK(trust::time_error_bar(elsewhere).share == trust::wider_by_generation * here.share);
