@@ -99,6 +99,22 @@ void refuse_all(serving::ServingAnswer& answer) {
                 : "nothing carries the load within the limits";
 }
 
+/// The command that starts what was answered, or what the first advice makes of it where that does not start.
+/// \return what is to be said beside it
+template <class Asked>
+auto add_launch(const Asked& asked, const std::vector<read::Given>& words, const spec::Question& question,
+                const dialects::ServedNames& names, render::ServingReport& report) {
+  const bool changes = report.answer.verdict == serving::ServingVerdict::does_not_fit && !report.advice.empty();
+  if (changes) report.launched_with = report.advice.front().change;
+  auto command = dialects::server_command(
+      changes ? serving::deploy(asked(with_change(words, report.launched_with, question)).question)
+              : report.answer.deployment,
+      names);
+  report.launch = std::move(command.text);
+  report.servers = command.servers;
+  return command.notes;
+}
+
 }  // namespace
 
 render::ServingReport serve(const std::vector<read::Given>& said, const std::optional<read::ConfigText>& config,
@@ -131,18 +147,11 @@ render::ServingReport serve(const std::vector<read::Given>& said, const std::opt
   if (!question.gpu) report.cards = serving::ask_cards(question, usual_cards(catalogue));
   if (options.table) report.table = serving::capacity_cells(question);
   const auto names = served_names(words, resolved, catalogue);
-  const bool changes = report.answer.verdict == serving::ServingVerdict::does_not_fit && !report.advice.empty();
-  if (changes) report.launched_with = report.advice.front().change;
-  auto command = dialects::server_command(
-      changes ? serving::deploy(asked(with_change(words, report.launched_with, question)).question)
-              : report.answer.deployment,
-      names);
-  report.launch = std::move(command.text);
-  report.servers = command.servers;
+  const auto notes = add_launch(asked, words, question, names, report);
   report.warnings = resolved.warnings();
   report.assumptions = std::move(resolved.assumptions);
   for (const auto& sentence : report.answer.deployment.setup.assumptions) report.assumptions.push_back({sentence});
-  for (const auto& sentence : command.notes) report.assumptions.push_back({sentence});
+  for (const auto& sentence : notes) report.assumptions.push_back({sentence});
   report.version = version();
   return report;
 }
