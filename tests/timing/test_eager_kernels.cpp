@@ -104,7 +104,8 @@ TEST_CASE("autocast narrows each wide weight in a kernel of its own") {
   constexpr std::int64_t elements = std::int64_t{2048} * (2 * 2048 + 2 * 512 + 3 * 8192);
   const auto casts = [&](const std::string& words) {
     std::int64_t moved = 0;
-    for (const layers::Op& op : test::Asked(line + words).program.blocks[1].ops) {
+    const test::Asked asked(line + words);
+    for (const layers::Op& op : asked.program.blocks[1].ops) {
       if (op.name == "weight (16 bit)") moved += quantity::in_bytes(op.moved_forward + op.moved_backward);
     }
     return moved;
