@@ -281,10 +281,12 @@ Profile fsdp_qlora_profile(const Run& run) {
 }
 
 /// foundation-model-stack/fms-fsdp, policies/mixed_precision.py, bfSixteen: reduce_dtype is the type of the products.
+/// Its loop takes the loss of what the compiled model returns (utils/train_utils.py, train).
 Profile fms_fsdp_profile(const Run& run) {
   Profile p = transformers_profile(run);
   p.kernels.transformers_modules = false;
   p.experts.run_in_loop = p.experts.keeps_added_rows = p.experts.one_product = false;
+  p.head.narrow_loss_kernel = p.head.takes_zero_gradient = false;
   p.attention.copies_heads = p.attention.groups_in_kernel = false;
   p.kernels.stops_recompute = stops_early(run.training);  // policies/ac_handler.py: NO_REENTRANT
   p.exchange.reduces_narrow = true;

@@ -160,10 +160,6 @@ bool asks_in_loss(spec::Algorithm algorithm) {
   return algorithm == spec::Algorithm::dpo || algorithm == spec::Algorithm::kto;
 }
 
-}  // namespace
-
-namespace {
-
 /// Whether the gradient of the output head comes from one product that is not widened: losses in chunks or kernels of
 /// their own add theirs up in a tensor, and autocast casts it.
 bool head_has_one_product(const spec::Training& training) {
