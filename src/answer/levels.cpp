@@ -116,9 +116,9 @@ Bytes made_by_step(const memory::StepMemory& memory) {
   return std::max(bytes(0), step.gradients + step.temporaries - highest_of(memory, Phase::backward).gradients);
 }
 
-/// Gradients and temporaries that lie beside the passes' blocks on one card. Where layers keep what they made, both take
-/// the blocks that the backward pass has let go; a checkpointed layer's are fewer (22 and 12 runs of full tuning on one
-/// H100: tests/measured/h100-trainers.csv).
+/// Gradients and temporaries that lie beside the passes' blocks on one card. Where layers keep what they made, both
+/// take the blocks that the backward pass has let go; a checkpointed layer's are fewer (22 and 12 runs of full tuning
+/// on one H100: tests/measured/h100-trainers.csv).
 Bytes left_by_step(const spec::Question& question, const memory::StepMemory& memory) {
   const bool checkpoints = question.training.recompute.policy == spec::RecomputePolicy::full;
   return checkpoints ? made_by_step(memory) : bytes(0);
