@@ -4,7 +4,8 @@
 # A row is a line whose cells stand apart by "|". The first line names the columns: what stands in quotes there is a text, a
 # name that ends in "::" an enumeration, and all else C++ as it is written. An empty cell is what its member is where nobody
 # says, and so are those that a row leaves out at its end. A line that begins with "#" is a remark. Each line stays the line
-# that it was, so that the compiler names the line of a mistake.
+# that it was, so that the compiler names the line of a mistake. With a type, llmcalc_embed_rows(<folder> <type>), the
+# tables whose first column is "key" are arrays of it, <name>_rows in <folder>/tables.inc.
 #
 # llmcalc_embed_sheets(<folder> <type>): the same of files that each describe one value of a type, in <folder>/sheets.inc.
 # A line "member: value" sets a member, whose values have their names from a namespace that is called as the member; a
@@ -71,15 +72,23 @@ endfunction()
 
 function(llmcalc_embed_rows folder)
   llmcalc_find_rows(${folder} tables)
+  set(arrays "")
   foreach(table IN LISTS tables)
     cmake_path(GET table STEM name)
     llmcalc_read_rows("${table}" text)
     string(REGEX MATCH "[^\n]+" header "${text}")
     string(REPLACE "\n${header}" "\n" text "${text}")
     llmcalc_initializers("${header}" "${text}" text)
-    file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/${folder}/${name}.inc"
-         CONTENT "#line 1 \"presets/${folder}/${name}.rows\"${text}" @ONLY)
+    string(PREPEND text "#line 1 \"presets/${folder}/${name}.rows\"")
+    if(ARGN AND header MATCHES "^\"key\"")
+      string(APPEND arrays "constexpr ${ARGN} ${name}_rows[] = {\n${text}};\n")
+    else()
+      file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/${folder}/${name}.inc" CONTENT "${text}" @ONLY)
+    endif()
   endforeach()
+  if(ARGN)
+    file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/${folder}/tables.inc" CONTENT "${arrays}" @ONLY)
+  endif()
 endfunction()
 
 # A file as a class whose row() gives the value; its tables stand beside.

@@ -47,27 +47,76 @@ struct FormatRow {
   std::string_view words = {};
 };
 
+/// Whose keys they are: a row of presets/dialects/formats.rows.
+enum class Dialect {
+  accelerate,
+  automodel,
+  axolotl,
+  deepspeed,
+  lightning,
+  litgpt,
+  llama_factory,
+  llama_factory_server,
+  llama_server,
+  llm_foundry,
+  maxtext,
+  megatron,
+  modelfile,
+  ms_swift,
+  ms_swift_megatron,
+  nemo,
+  nemo_rl,
+  ollama,
+  ollama_create,
+  openrlhf,
+  peft,
+  prime_rl,
+  primus,
+  sglang,
+  slime,
+  torchtitan,
+  torchtune,
+  trainer,
+  trtllm,
+  unsloth,
+  verl,
+  vllm
+};
+
 struct Letter;
 struct ServerLetter;
 
+using Rules = void(Sheet&);
+/// Gives the keys of another way to write the same the names that the tables have.
+using Rename = void(Settings&);
+/// The command with the files that it needs, as a shell takes them.
+using Write = std::string(Letter&);
+using StartServer = std::string(const ServerLetter&);
+
 struct Format {
-  std::string_view name;       ///< "axolotl configuration"
-  std::string_view framework;  ///< word of --framework or --engine; empty where the file does not decide it
+  Dialect dialect;
+  std::string_view name;  ///< "axolotl configuration"
+  /// Words of --framework or --engine: the first is meant where the file does not decide it, and the others are started
+  /// alike; empty where no file means one.
+  std::string_view frameworks;
   std::span<const std::span<const FormatRow>> tables;
   /// The keys that a file of this format has: "tp model+max_model_len !stage" is the first, or both of the next, and
   /// never the last; empty where it is known by its command alone.
   std::string_view keys;
-  void (*rules)(Sheet& sheet);
+  Rules* rules;
   bool serves = false;  ///< it starts a server
-  /// Gives the keys of another way to write the same the names that the tables have.
-  void (*rename)(Settings& settings) = nullptr;
-  /// The command with the files that it needs, as a shell takes them; nullptr where it is read alone.
-  std::string (*write)(Letter& letter) = nullptr;
-  /// Whose options it says beside those of its tables.
-  std::optional<spec::Engine> engine = {};
-  /// The command that starts the server, after the file that it reads where it needs one.
-  std::string (*start)(const ServerLetter& letter) = nullptr;
+  Rename* rename = nullptr;
+  Write* write = nullptr;        ///< nullptr where it is read alone
+  StartServer* start = nullptr;  ///< of a server
+
+  std::string_view framework() const { return frameworks.substr(0, frameworks.find(' ')); }
+  bool starts(std::string_view word) const;
 };
+
+/// The most particular first.
+std::span<const Format> formats();
+
+const Format& row_of(Dialect dialect);
 
 bool recognizes(const Format& format, const Settings& settings);
 
@@ -83,40 +132,15 @@ std::vector<Given> take_open(const Format& format, Settings& settings);
 /// Takes over every setting that the tables know, and names those that they do not; then the rules.
 void apply(const Format& format, Sheet& sheet);
 
-const Format& accelerate_format();
-const Format& automodel_format();
-const Format& axolotl_format();
-const Format& deepspeed_format();
-const Format& lightning_format();
-const Format& litgpt_format();
-const Format& llama_factory_format();
-const Format& llm_foundry_format();
-const Format& maxtext_format();
-const Format& megatron_format();
-const Format& ms_swift_format();
-const Format& ms_swift_megatron_format();
-const Format& nemo_format();
-const Format& nemo_rl_format();
-const Format& openrlhf_format();
-const Format& prime_rl_format();
-const Format& primus_format();
-const Format& slime_format();
-const Format& torchtitan_format();
-const Format& torchtune_format();
-const Format& trainer_format();
-const Format& unsloth_format();
-const Format& verl_format();
-
-const Format& llama_factory_server_format();
-const Format& llama_server_format();
-const Format& modelfile_format();
-const Format& ollama_create_format();
-const Format& ollama_format();
-const Format& sglang_format();
-const Format& trtllm_format();
-const Format& vllm_format();
-
-/// Those that a file of settings may be in, the most particular first.
-std::span<const Format* const> file_formats();
+// What the rows name, each in the source of its dialect.
+Rules accelerate_rules, automodel_rules, axolotl_rules, deepspeed_rules, lightning_rules, litgpt_rules,
+    llama_factory_rules, llama_factory_server_rules, llama_server_rules, llm_foundry_rules, maxtext_rules,
+    megatron_rules, modelfile_rules, ms_swift_rules, ms_swift_megatron_rules, nemo_rules, nemo_rl_rules, ollama_rules,
+    openrlhf_rules, peft_rules, prime_rl_rules, primus_rules, sglang_rules, slime_rules, torchtitan_rules,
+    torchtune_rules, trainer_rules, trtllm_rules, unsloth_rules, verl_rules, vllm_rules;
+Rename complete_llama_factory, rename_megatron_yaml, rename_nemo, rename_unsloth, take_primus_defaults;
+Write write_axolotl, write_lightning, write_litgpt, write_llama_factory, write_megatron, write_ms_swift,
+    write_torchtitan, write_torchtune, write_trainer, write_unsloth;
+StartServer start_llama_server, start_ollama, start_sglang, start_trtllm, start_vllm;
 
 }  // namespace llmcalc::dialects

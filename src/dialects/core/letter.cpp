@@ -80,34 +80,17 @@ std::vector<std::string> untold(const spec::Question& question, const std::strin
   }
 }
 
-/// Whose rows say how a framework is started.
-struct Dialect {
-  spec::Framework framework;
-  const Format& (*format)();
-};
-
-constexpr Dialect dialects[] = {
-    {spec::Framework::megatron, megatron_format},
-    {spec::Framework::torchtitan, torchtitan_format},
-    {spec::Framework::deepspeed, trainer_format},
-    {spec::Framework::trl, trainer_format},
-    {spec::Framework::hf, trainer_format},
-    {spec::Framework::axolotl, axolotl_format},
-    {spec::Framework::llama_factory, llama_factory_format},
-    {spec::Framework::unsloth, unsloth_format},
-    {spec::Framework::ms_swift, ms_swift_format},
-    {spec::Framework::litgpt, litgpt_format},
-    {spec::Framework::torchtune, torchtune_format},
-    {spec::Framework::lightning, lightning_format},
-};
-
 }  // namespace
 
 std::vector<Launch> launches(const spec::Question& question) {
-  const auto* dialect = quantity::find_or_null(dialects, question.training.framework, &Dialect::framework);
-  if (dialect == nullptr) return {};
-  Letter letter{question};
-  Launch launch{std::string(frameworks::row_of(dialect->framework).title), dialect->format().write(letter), {}};
+  const spec::Framework framework = question.training.framework;
+  const auto starts = [word = spec::name_of(framework)](const Format& each) {
+    return each.write != nullptr && each.starts(word);
+  };
+  const auto* format = quantity::find_if_or_null(formats(), starts);
+  if (format == nullptr) return {};
+  Letter letter{question, *format};
+  Launch launch{std::string(frameworks::row_of(framework).title), format->write(letter), {}};
   if (launch.command.empty()) return {};
   launch.beyond = untold(question, launch.command);
   if (!launch.beyond.empty()) launch.command.clear();  // what is read back as another run starts none
@@ -176,9 +159,10 @@ std::string Page::options(std::string command, Style style) const {
 
 std::string Letter::text(std::string_view term) const { return read::find_term(term)->show(question); }
 
-void write_rows(std::initializer_list<std::span<const FormatRow>> tables, Letter& letter) {
+void write_rows(Letter& letter) {
   std::vector<std::string_view> told;
-  for (const auto table : tables) {
+  const auto tables = letter.format.tables;
+  for (const auto table : tables.first(std::min<std::size_t>(2, tables.size()))) {
     for (const FormatRow& row : table) {
       if (row.use != Use::written || quantity::contains(told, row.name)) continue;
       const Term& term = *read::find_term(row.name);

@@ -47,6 +47,7 @@ class Page {
 
 struct Letter {
   const spec::Question& question;
+  const Format& format;
   Page settings{};    ///< the trainer's own
   Page accelerate{};  ///< the configuration of `accelerate launch`
 
@@ -54,8 +55,8 @@ struct Letter {
   std::string text(std::string_view term) const;
 };
 
-/// Every row of a format's own tables that is printed, under its key.
-void write_rows(std::initializer_list<std::span<const FormatRow>> tables, Letter& letter);
+/// Every row that is printed of the format's own table and of the one that others share with it, under its key.
+void write_rows(Letter& letter);
 
 /// How many processes a launcher starts on each node: "torchrun --nnodes 2 --nproc-per-node 8 program".
 std::string torchrun(const spec::Layout& layout, std::string_view program);

@@ -28,7 +28,7 @@ Start start_of(const LaunchCommand& launch, std::string_view place) {
   if (launch.words.empty() || only_prints(launch.words.front().text)) return {};
   const auto [starter, words] = starter_of(launch.words);
   Start start{starter, nullptr, options_of(launch.words, starter == nullptr ? 1 : words, place)};
-  start.format = starter == nullptr ? format_of(start.options.settings) : &starter->format();
+  start.format = starter == nullptr ? format_of(start.options.settings) : &row_of(starter->dialect);
   if (starter != nullptr) start.config = starter->config;
   return start;
 }
@@ -72,13 +72,14 @@ void add_variable(const Setting& variable, Settings& settings) {
 /// torchtitan run_train.sh
 void take_config_of_environment(const LaunchCommand& launch, Start& start) {
   const Setting* named = launch.launcher.find("environment.CONFIG_FILE");
-  if (named == nullptr || start.format != &torchtitan_format() || start.options.settings.has(start.config)) return;
+  if (named == nullptr || start.format->dialect != Dialect::torchtitan || start.options.settings.has(start.config))
+    return;
   start.options.settings.put({std::string(start.config), named->text, {}, named->where, named->unknown});
 }
 
 /// Megatron-LM's arguments describe the model of its other programs as well: those that serve, quantize and evaluate.
 void refuse_other_program(const Start& start, const ShellWord& program, std::string_view place) {
-  if (start.starter != nullptr || start.format != &megatron_format()) return;
+  if (start.starter != nullptr || start.format->dialect != Dialect::megatron) return;
   const std::string name = quantity::to_lower(base_name(program.text));
   for (const std::string_view word : {"train", "tune", "sft", "gpt.py", "dpo"}) {
     if (name.find(word) != std::string::npos) return;
@@ -90,7 +91,7 @@ void refuse_other_program(const Start& start, const ShellWord& program, std::str
 
 std::string_view algorithm_of(const Start& start, std::string_view program) {
   if (start.starter != nullptr) return start.starter->algorithm;
-  return start.format == &trainer_format() ? algorithm_named_in(program) : std::string_view();
+  return start.format->dialect == Dialect::trainer ? algorithm_named_in(program) : std::string_view();
 }
 
 }  // namespace
@@ -132,13 +133,13 @@ void CommandReader::take_accelerate(const Settings& launcher, std::vector<Readin
     } else {
       Settings named;
       named.put({"accelerate_config", file->text, {}, file->where, {}});
-      Reading by_name = reader_.settings(accelerate_format(), named, place_);
+      Reading by_name = reader_.settings(row_of(Dialect::accelerate), named, place_);
       by_name.assumptions = {{file->where + " " + file->text + " was not read: say --from " + file->text}};
       readings.push_back(std::move(by_name));
     }
     settings.remove("config_file");
   }
-  if (!settings.all().empty()) readings.push_back(reader_.settings(accelerate_format(), settings, place_));
+  if (!settings.all().empty()) readings.push_back(reader_.settings(row_of(Dialect::accelerate), settings, place_));
 }
 
 Settings CommandReader::with_file(Options options, std::string_view key) {

@@ -5,6 +5,7 @@
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 #include "read/vocabulary.hpp"
+#include "spec/names.hpp"
 
 #include <fmt/format.h>
 
@@ -23,6 +24,15 @@ std::optional<std::string_view> name_for(const FormatRow& row, std::string_view 
   }
   return std::nullopt;
 }
+
+#include "dialects/tables.inc"
+
+template <const auto&... rows>
+constexpr std::span<const FormatRow> tables[] = {rows...};
+
+constexpr Format all_formats[] = {
+#include "dialects/formats.inc"
+};
 
 struct WordList {
   std::string_view name;
@@ -83,9 +93,10 @@ void take_term(std::string_view term, std::span<const Spelling> spellings, const
 }
 
 const serving::EngineOption* option_of(const Format& format, std::string_view key) {
-  if (!format.engine) return nullptr;
+  const auto* engine = spec::find_name<spec::Engine>(format.frameworks);
+  if (!format.serves || engine == nullptr) return nullptr;
   const auto is_it = [&](const serving::EngineOption& option) { return option.is_called(key); };
-  return quantity::find_if_or_null(serving::row_of(*format.engine).options, is_it);
+  return quantity::find_if_or_null(serving::row_of(engine->value).options, is_it);
 }
 
 /// The term that a key says by itself, or with others that say nothing without it; empty for what is assumed instead,
@@ -162,14 +173,12 @@ void rename(const Format& format, Settings& settings) {
 std::vector<std::string> options_of_key(std::string_view key) {
   std::string name(key);
   std::ranges::replace(name, '-', '_');
-  std::vector<const Format*> all{&llama_server_format(), &ollama_format(), &ms_swift_megatron_format()};
-  quantity::append(all, file_formats());
   std::vector<std::string> options;
-  for (const Format* format : all) {
-    const FormatRow* row = find_row(*format, name);
-    const std::string_view term = term_of(*format, name);
+  for (const Format& format : all_formats) {
+    const FormatRow* row = find_row(format, name);
+    const std::string_view term = term_of(format, name);
     constexpr std::size_t shortest = 3;  // "-c" of one server is another's configuration
-    const bool of_server = option_of(*format, name) != nullptr;
+    const bool of_server = option_of(format, name) != nullptr;
     const bool means_it = of_server ? name.size() >= shortest : row != nullptr && row->key == name;
     if (term.empty() || !means_it) continue;
     std::string option = option_name(term);
@@ -217,16 +226,12 @@ void apply(const Format& format, Sheet& sheet) {
   if (format.rules != nullptr) format.rules(sheet);
 }
 
-std::span<const Format* const> file_formats() {
-  static const Format* const all[] = {
-      &verl_format(),          &nemo_rl_format(),    &automodel_format(), &maxtext_format(),
-      &torchtitan_format(),    &primus_format(),     &prime_rl_format(),  &slime_format(),
-      &llm_foundry_format(),   &accelerate_format(), &deepspeed_format(), &torchtune_format(),
-      &unsloth_format(),       &litgpt_format(),     &nemo_format(),      &lightning_format(),
-      &axolotl_format(),       &megatron_format(),   &ms_swift_format(),  &llama_factory_server_format(),
-      &llama_factory_format(), &trainer_format(),    &sglang_format(),    &trtllm_format(),
-      &vllm_format()};
-  return all;
+bool Format::starts(std::string_view word) const {
+  return quantity::contains(quantity::pieces_of(frameworks, " "), word);
 }
+
+std::span<const Format> formats() { return all_formats; }
+
+const Format& row_of(Dialect dialect) { return *quantity::find_or_null(all_formats, dialect, &Format::dialect); }
 
 }  // namespace llmcalc::dialects

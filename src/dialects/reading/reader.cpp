@@ -45,8 +45,8 @@ Reading Reader::settings(const Format& format, const Settings& written, std::str
   reading.place = place;
   reading.serves = format.serves;
   Sheet sheet(settings, reading, *this);
-  if (!format.framework.empty()) {
-    sheet.by_default(format.serves ? "engine" : "framework", std::string(format.framework), format.name);
+  if (!format.frameworks.empty()) {
+    sheet.by_default(format.serves ? "engine" : "framework", std::string(format.framework()), format.name);
   }
   apply(format, sheet);
   std::vector<Reading> all = sheet.take_included();
@@ -64,7 +64,8 @@ Reading Reader::file(std::string_view text, std::string_view place) const {
   if (looks_like_dockerfile(text)) {
     throw BadInput(std::string(place), "builds an image and starts nothing by itself", "say the command that it runs");
   }
-  if (const auto modelfile = parse_modelfile(text, place)) return settings(modelfile_format(), *modelfile, place);
+  if (const auto modelfile = parse_modelfile(text, place))
+    return settings(row_of(Dialect::modelfile), *modelfile, place);
   if (!begins_like_settings(text) && is_launch_command(text)) return command(text, place);
   const Node node = parse_settings(text, place);
   if (auto started = task(node, place)) return *std::move(started);

@@ -92,9 +92,7 @@ void unwrap_wandb(Settings& settings) {
 }
 
 const Format* format_of(const Settings& settings) {
-  const auto* format =
-      quantity::find_if_or_null(file_formats(), [&](const Format* each) { return recognizes(*each, settings); });
-  return format == nullptr ? nullptr : *format;
+  return quantity::find_if_or_null(formats(), [&](const Format& each) { return recognizes(each, settings); });
 }
 
 namespace {
@@ -161,29 +159,8 @@ void refuse_python(std::string_view text, std::string_view place) {
 
 namespace {
 
-/// Hugging Face's peft (config.py, tuners/lora/config.py).
-constexpr FormatRow adapter_rows[] = {
-#include "dialects/peft.inc"
-};
-constexpr std::span<const FormatRow> adapter_tables[] = {adapter_rows};
-
 constexpr Spelling adapters[] = {
     {"lora", "lora"}, {"adalora", "adalora"}, {"ia3", "ia3"}, {"prompt_tuning", "prompt"}, {"prefix_tuning", "prefix"}};
-
-void adapter_rules(Sheet& sheet) {
-  const std::string type = sheet.text("peft_type");
-  for (const auto& [theirs, ours] : adapters) {
-    if (type == theirs)
-      sheet.say("method", sheet.is_on("use_dora") ? "dora" : std::string(ours), *sheet.find("peft_type"));
-  }
-  if (!sheet.has("method")) {
-    throw quantity::BadInput(sheet.find("peft_type")->where, "no method is called " + quantity::quoted(type),
-                             "known are lora, adalora, ia3, prompt_tuning and prefix_tuning");
-  }
-  if (type == "lora" || type == "adalora") take_targets(sheet, {"target_modules"});
-}
-
-constexpr Format adapter_format{"peft adapter", "hf", adapter_tables, {}, adapter_rules};
 
 /// In a config.json, and in hf_quant_config.json.
 const Node* quantization_in(const Node& file) {
@@ -272,7 +249,7 @@ std::optional<Reading> model_file(const Node& file, std::string_view text, std::
   const Node* peft = file.find("peft_type");
   if (peft != nullptr && peft->kind == Node::Kind::value && !peft->text.empty()) {
     const FindFile nowhere = [](const std::string&) { return std::optional<NamedFile>(); };
-    return Reader(nowhere).settings(adapter_format, flat(file), place);
+    return Reader(nowhere).settings(row_of(Dialect::peft), flat(file), place);
   }
   if (file.find("_class_name") != nullptr && file.find("_diffusers_version") != nullptr) {
     throw quantity::BadInput(std::string(place), "is a diffusion pipeline, which is not modelled");
@@ -285,6 +262,19 @@ std::optional<Reading> model_file(const Node& file, std::string_view text, std::
   reading.config = ConfigText{std::string(place), std::string(text)};
   take_stored_quant(file, place, reading);
   return reading;
+}
+
+void peft_rules(Sheet& sheet) {
+  const std::string type = sheet.text("peft_type");
+  for (const auto& [theirs, ours] : adapters) {
+    if (type == theirs)
+      sheet.say("method", sheet.is_on("use_dora") ? "dora" : std::string(ours), *sheet.find("peft_type"));
+  }
+  if (!sheet.has("method")) {
+    throw quantity::BadInput(sheet.find("peft_type")->where, "no method is called " + quantity::quoted(type),
+                             "known are lora, adalora, ia3, prompt_tuning and prefix_tuning");
+  }
+  if (type == "lora" || type == "adalora") take_targets(sheet, {"target_modules"});
 }
 
 }  // namespace llmcalc::dialects

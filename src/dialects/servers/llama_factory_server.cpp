@@ -13,16 +13,6 @@ namespace {
 
 constexpr Spelling types[] = {{"float16", "f16"}, {"float32", "f32"}};
 
-constexpr FormatRow rows[] = {
-#include "dialects/llama_factory_server.inc"
-};
-
-constexpr std::span<const FormatRow> tables[] = {rows};
-
-constexpr std::string_view inference_keys =
-    "!stage !do_train !output_dir infer_backend infer_dtype vllm_maxlen vllm_gpu_util vllm_enforce_eager sglang_maxlen "
-    "sglang_mem_fraction";
-
 /// A key that the file has, or the default of LLaMA-Factory.
 void take(Sheet& sheet, std::string_view key, std::string_view term, std::string_view usual) {
   const Setting* setting = sheet.find(key);
@@ -63,20 +53,15 @@ void take_weights(Sheet& sheet, bool quantizes) {
   if (type != nullptr) sheet.say("quant", std::string(type->ours), *sheet.find("infer_dtype"));
 }
 
-void rules(Sheet& sheet) {
+}  // namespace
+
+void llama_factory_server_rules(Sheet& sheet) {
   sheet.by_default("engine", "hf", "LLaMA-Factory default");
   const std::string engine = sheet.word("engine")->text;
   if (engine == "vllm") take_vllm(sheet);
   if (engine == "sglang") take_sglang(sheet);
   take_weights(sheet, engine == "hf");
   assume_load(sheet);
-}
-
-}  // namespace
-
-const Format& llama_factory_server_format() {
-  static constexpr Format format{"LLaMA-Factory inference", "", tables, inference_keys, rules, true};
-  return format;
 }
 
 }  // namespace llmcalc::dialects

@@ -8,12 +8,6 @@
 namespace llmcalc::dialects {
 namespace {
 
-constexpr FormatRow rows[] = {
-#include "dialects/llama_server.inc"
-};
-
-constexpr std::span<const FormatRow> tables[] = {rows};
-
 /// Layers beyond all there are stand for all (the usual 99 and 999).
 void take_layers(Sheet& sheet) {
   const Setting* layers = sheet.find({"ngl", "gpu_layers", "n_gpu_layers"});
@@ -67,22 +61,6 @@ void take_draft(Sheet& sheet) {
   sheet.say("draft", who + ":" + std::to_string(tokens), own_layers ? *type : *file);
 }
 
-void rules(Sheet& sheet) {
-  take_file(sheet);
-  take_draft(sheet);
-  take_layers(sheet);
-  take_experts(sheet);
-  take_flash(sheet);
-  const Setting* context = sheet.find({"c", "ctx_size", "n_ctx"});
-  if (context != nullptr && context->text != "0") sheet.say("context", context->text, *context);
-  const Setting* values = sheet.find({"ctv", "cache_type_v"});
-  const Setting* keys = sheet.find({"ctk", "cache_type_k"});
-  if (values != nullptr && (keys == nullptr || keys->text != values->text)) {
-    sheet.assume(*values, "values of the cache as wide as its keys");
-  }
-  assume_load(sheet);
-}
-
 using Text = std::optional<std::string>;
 
 Text repository(const ServerLetter& letter) {
@@ -127,14 +105,26 @@ constexpr Told told[] = {{"-hf", &repository}, {"-m", &file},
                          {"-ctv", &values},    {"--spec-type", &spec_type},
                          {"-md", &draft_file}, {"--spec-draft-n-max", &drafted}};
 
-std::string start(const ServerLetter& letter) { return command_of("llama-server", lines_of(letter, told)); }
-
 }  // namespace
 
-const Format& llama_server_format() {
-  static constexpr Format format{"llama-server command",  "llama.cpp", tables, {}, rules, true, nullptr, nullptr,
-                                 spec::Engine::llama_cpp, start};
-  return format;
+void llama_server_rules(Sheet& sheet) {
+  take_file(sheet);
+  take_draft(sheet);
+  take_layers(sheet);
+  take_experts(sheet);
+  take_flash(sheet);
+  const Setting* context = sheet.find({"c", "ctx_size", "n_ctx"});
+  if (context != nullptr && context->text != "0") sheet.say("context", context->text, *context);
+  const Setting* values = sheet.find({"ctv", "cache_type_v"});
+  const Setting* keys = sheet.find({"ctk", "cache_type_k"});
+  if (values != nullptr && (keys == nullptr || keys->text != values->text)) {
+    sheet.assume(*values, "values of the cache as wide as its keys");
+  }
+  assume_load(sheet);
+}
+
+std::string start_llama_server(const ServerLetter& letter) {
+  return command_of("llama-server", lines_of(letter, told));
 }
 
 }  // namespace llmcalc::dialects

@@ -10,32 +10,6 @@
 namespace llmcalc::dialects {
 namespace {
 
-constexpr FormatRow modelfile_rows[] = {
-#include "dialects/modelfile.inc"
-};
-
-constexpr FormatRow server_rows[] = {
-#include "dialects/ollama.inc"
-};
-
-constexpr FormatRow further_rows[] = {{"*"}};
-
-constexpr std::span<const FormatRow> modelfile_tables[] = {modelfile_rows};
-constexpr std::span<const FormatRow> command_tables[] = {server_rows, further_rows};
-/// `ollama create NAME -f Modelfile`, behind `ollama serve` with its variables.
-constexpr std::span<const FormatRow> create_tables[] = {server_rows, modelfile_rows};
-
-void modelfile_rules(Sheet& sheet) {
-  take_served_model(sheet, {"from"});
-  if (const Setting* tokens = sheet.find("draft_num_predict")) sheet.say("draft", "mtp:" + tokens->text, *tokens);
-  assume_load(sheet);
-}
-
-void command_rules(Sheet& sheet) {
-  take_served_model(sheet, {"positional.0"});
-  assume_load(sheet);
-}
-
 /// What Ollama's library has under a tag that says no type.
 bool is_usual(formats::Quant quant) { return quant == formats::Quant::q4_k_m || quant == formats::Quant::mxfp4_moe; }
 
@@ -76,7 +50,20 @@ Text drafted(const ServerLetter& letter) {
 constexpr Told told[] = {
     {"OLLAMA_NUM_PARALLEL", &slots}, {"OLLAMA_FLASH_ATTENTION", &flash}, {"draft_num_predict", &drafted}};
 
-std::string start(const ServerLetter& letter) {
+}  // namespace
+
+void modelfile_rules(Sheet& sheet) {
+  take_served_model(sheet, {"from"});
+  if (const Setting* tokens = sheet.find("draft_num_predict")) sheet.say("draft", "mtp:" + tokens->text, *tokens);
+  assume_load(sheet);
+}
+
+void ollama_rules(Sheet& sheet) {
+  take_served_model(sheet, {"positional.0"});
+  assume_load(sheet);
+}
+
+std::string start_ollama(const ServerLetter& letter) {
   const Runnable model = runnable(letter.names, letter.serving().quant);
   std::string variables;
   std::string parameters;
@@ -90,27 +77,6 @@ std::string start(const ServerLetter& letter) {
       "printf \"FROM {}{}\\n\" > Modelfile; {}ollama serve & ollama create served -f Modelfile && "
       "ollama run served",
       model.name, parameters, variables);
-}
-
-}  // namespace
-
-const Format& modelfile_format() {
-  static constexpr Format format{"Ollama Modelfile",  "ollama", modelfile_tables, {},
-                                 modelfile_rules,     true,     nullptr,          nullptr,
-                                 spec::Engine::ollama};
-  return format;
-}
-
-const Format& ollama_create_format() {
-  static constexpr Format format{"ollama command", "ollama", create_tables,       {}, modelfile_rules, true,
-                                 nullptr,          nullptr,  spec::Engine::ollama};
-  return format;
-}
-
-const Format& ollama_format() {
-  static constexpr Format format{"ollama command", "ollama", command_tables,       {},   command_rules, true,
-                                 nullptr,          nullptr,  spec::Engine::ollama, start};
-  return format;
 }
 
 }  // namespace llmcalc::dialects

@@ -331,12 +331,12 @@ std::vector<std::string> notes_on(const ServerLetter& letter, const std::string&
 ServerCommand server_command(const serving::Deployment& deployment, const ServedNames& names) {
   const std::int64_t servers = servers_to_start(deployment.question);
   const ServerLetter letter{deployment, names, one_of(started(deployment), servers)};
-  const Format* dialect = nullptr;
-  for (const auto format : {vllm_format, sglang_format, trtllm_format, llama_server_format, ollama_format}) {
-    if (format().engine == letter.serving().engine) dialect = &format();
-  }
-  if (dialect == nullptr) return {};
-  std::string command = dialect->start(letter);
+  const auto starts = [engine = spec::name_of(letter.serving().engine)](const Format& each) {
+    return each.start != nullptr && each.starts(engine);
+  };
+  const auto* format = quantity::find_if_or_null(formats(), starts);
+  if (format == nullptr) return {};
+  std::string command = format->start(letter);
   const auto terms = untold(letter, command);
   if (terms.empty()) {
     auto notes = notes_on(letter, command);

@@ -11,12 +11,6 @@
 namespace llmcalc::dialects {
 namespace {
 
-constexpr FormatRow rows[] = {
-#include "dialects/sglang.inc"
-};
-
-constexpr std::span<const FormatRow> tables[] = {rows};
-
 /// tp counts all ranks of a copy: attention that is copied dp times leaves tp / dp of them to each.
 void take_ranks(Sheet& sheet) {
   const auto tensor = sheet.count({"tp", "tp_size", "tensor_parallel_size"});
@@ -71,17 +65,6 @@ void take_adapters(Sheet& sheet) {
   const Setting& said = loras == nullptr ? *sheet.find("enable_lora") : *loras;
   sheet.say("max_loras", loras == nullptr ? std::string(usual) : loras->text, said);
   if (const Setting* rank = sheet.find("max_lora_rank")) sheet.say("lora_rank", rank->text, *rank);
-}
-
-void rules(Sheet& sheet) {
-  take_served_model(sheet, {"model_path", "model", "positional.0"});
-  take_ranks(sheet);
-  sheet.by_default("tp", "1", "SGLang default");
-  take_draft(sheet);
-  take_weight_type(sheet);
-  take_interval(sheet);
-  take_adapters(sheet);
-  assume_load(sheet);
 }
 
 using Text = std::optional<std::string>;
@@ -146,24 +129,21 @@ constexpr Told told[] = {{"--node-rank", &node_rank},
                          {"--speculative-eagle-topk", &one_by_one},
                          {"--speculative-num-draft-tokens", &verified}};
 
-std::string start(const ServerLetter& letter) {
-  return command_of("python -m sglang.launch_server", lines_of(letter, told));
-}
-
 }  // namespace
 
-const Format& sglang_format() {
-  static constexpr Format format{"SGLang command",
-                                 "sglang",
-                                 tables,
-                                 "model_path+mem_fraction_static model_path+tp model_path+tp_size",
-                                 rules,
-                                 true,
-                                 nullptr,
-                                 nullptr,
-                                 spec::Engine::sglang,
-                                 start};
-  return format;
+void sglang_rules(Sheet& sheet) {
+  take_served_model(sheet, {"model_path", "model", "positional.0"});
+  take_ranks(sheet);
+  sheet.by_default("tp", "1", "SGLang default");
+  take_draft(sheet);
+  take_weight_type(sheet);
+  take_interval(sheet);
+  take_adapters(sheet);
+  assume_load(sheet);
+}
+
+std::string start_sglang(const ServerLetter& letter) {
+  return command_of("python -m sglang.launch_server", lines_of(letter, told));
 }
 
 }  // namespace llmcalc::dialects

@@ -10,12 +10,6 @@
 namespace llmcalc::dialects {
 namespace {
 
-constexpr FormatRow rows[] = {
-#include "dialects/trtllm.inc"
-};
-
-constexpr std::span<const FormatRow> tables[] = {rows};
-
 /// With attention of their own all ranks of tp hold a copy.
 void take_ranks(Sheet& sheet) {
   const Setting* tensor = sheet.find({"tp_size", "tensor_parallel_size"});
@@ -37,19 +31,6 @@ void take_draft(Sheet& sheet) {
     sheet.say("draft", (by_model ? model->text : type) + (tokens ? ":" + std::to_string(*tokens) : std::string()),
               *setting);
   if (setting != nullptr && !known) sheet.assume(*setting, "nothing is proposed ahead", "draft");
-}
-
-void rules(Sheet& sheet) {
-  const bool by_verb = sheet.text("positional.0") == "serve";
-  take_served_model(sheet, {"model", by_verb ? "positional.1" : "positional.0"});
-  take_ranks(sheet);
-  sheet.by_default("tp", "1", "trtllm-serve default");
-  take_draft(sheet);
-  const auto reuses = sheet.truth({"kv_cache_config.enable_block_reuse"});
-  const Setting* graphs = sheet.find("cuda_graph_config");
-  if (graphs != nullptr && says_nothing(*graphs)) sheet.say("graphs", "0", *graphs);
-  if (reuses) sheet.say("prefix_cache", *reuses ? "1" : "0", *sheet.find("kv_cache_config.enable_block_reuse"));
-  assume_load(sheet);
 }
 
 using Text = std::optional<std::string>;
@@ -108,7 +89,22 @@ std::string flow_of(const std::vector<Line>& lines) {
   return "{" + text + (open.empty() ? "}" : "}}");
 }
 
-std::string start(const ServerLetter& letter) {
+}  // namespace
+
+void trtllm_rules(Sheet& sheet) {
+  const bool by_verb = sheet.text("positional.0") == "serve";
+  take_served_model(sheet, {"model", by_verb ? "positional.1" : "positional.0"});
+  take_ranks(sheet);
+  sheet.by_default("tp", "1", "trtllm-serve default");
+  take_draft(sheet);
+  const auto reuses = sheet.truth({"kv_cache_config.enable_block_reuse"});
+  const Setting* graphs = sheet.find("cuda_graph_config");
+  if (graphs != nullptr && says_nothing(*graphs)) sheet.say("graphs", "0", *graphs);
+  if (reuses) sheet.say("prefix_cache", *reuses ? "1" : "0", *sheet.find("kv_cache_config.enable_block_reuse"));
+  assume_load(sheet);
+}
+
+std::string start_trtllm(const ServerLetter& letter) {
   std::vector<Line> lines = lines_of(letter, told);
   const auto is_typed = [](const Line& line) { return line.name.starts_with("-"); };
   const auto file = std::stable_partition(lines.begin(), lines.end(), is_typed);
@@ -117,22 +113,6 @@ std::string start(const ServerLetter& letter) {
   if (!further.empty()) lines.push_back({"--extra_llm_api_options", "trtllm.yaml"});
   const std::string command = command_of("trtllm-serve " + served_as(letter).model, lines);
   return further.empty() ? command : fmt::format("echo \"{}\" > trtllm.yaml && {}", flow_of(further), command);
-}
-
-}  // namespace
-
-const Format& trtllm_format() {
-  static constexpr Format format{"trtllm-serve command",
-                                 "trtllm",
-                                 tables,
-                                 "kv_cache_config.free_gpu_memory_fraction",
-                                 rules,
-                                 true,
-                                 nullptr,
-                                 nullptr,
-                                 spec::Engine::trtllm,
-                                 start};
-  return format;
 }
 
 }  // namespace llmcalc::dialects

@@ -9,12 +9,6 @@
 namespace llmcalc::dialects {
 namespace {
 
-constexpr FormatRow rows[] = {
-#include "dialects/vllm.inc"
-};
-
-constexpr std::span<const FormatRow> tables[] = {rows};
-
 /// With expert parallelism the experts are spread over all ranks of tp and dp, and dp copies the attention; without it
 /// dp copies the whole (docs/serving/data_parallel_deployment).
 void take_data_parallelism(Sheet& sheet) {
@@ -38,16 +32,6 @@ void take_adapters(Sheet& sheet) {
   const Setting* rank = sheet.find("max_lora_rank");
   sheet.say("max_loras", loras == nullptr ? "1" : loras->text, loras == nullptr ? *sheet.find("enable_lora") : *loras);
   if (rank != nullptr) sheet.say("lora_rank", rank->text, *rank);
-}
-
-void rules(Sheet& sheet) {
-  take_served_model(sheet, {"model", "model_tag", "model_id", "positional.0"});
-  take_data_parallelism(sheet);
-  sheet.by_default("tp", "1", "vLLM default");
-  take_adapters(sheet);
-  take_weight_type(sheet);
-  take_speculation(sheet, "speculative_config");
-  assume_load(sheet);
 }
 
 using Text = std::optional<std::string>;
@@ -94,24 +78,20 @@ constexpr Told told[] = {{"--node-rank", &node_rank},
                          {"--speculative-config.model", &draft_model},
                          {"--speculative-config.num_speculative_tokens", &drafted}};
 
-std::string start(const ServerLetter& letter) {
-  return command_of("vllm serve " + served_as(letter).model, lines_of(letter, told));
-}
-
 }  // namespace
 
-const Format& vllm_format() {
-  static constexpr Format format{"vLLM command",
-                                 "vllm",
-                                 tables,
-                                 "model+max_model_len model+gpu_memory_utilization model+max_num_seqs",
-                                 rules,
-                                 true,
-                                 nullptr,
-                                 nullptr,
-                                 spec::Engine::vllm,
-                                 start};
-  return format;
+void vllm_rules(Sheet& sheet) {
+  take_served_model(sheet, {"model", "model_tag", "model_id", "positional.0"});
+  take_data_parallelism(sheet);
+  sheet.by_default("tp", "1", "vLLM default");
+  take_adapters(sheet);
+  take_weight_type(sheet);
+  take_speculation(sheet, "speculative_config");
+  assume_load(sheet);
+}
+
+std::string start_vllm(const ServerLetter& letter) {
+  return command_of("vllm serve " + served_as(letter).model, lines_of(letter, told));
 }
 
 }  // namespace llmcalc::dialects

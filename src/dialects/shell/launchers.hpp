@@ -45,7 +45,7 @@ Settings accelerate_settings(const Settings& launcher);
 /// How a program is called.
 struct Starter {
   std::string_view name;  ///< "trl dpo", "axolotl.cli.train"
-  const Format& (*format)();
+  Dialect dialect;
   std::string_view algorithm = {};  ///< that its name says
   std::string_view config = {};     ///< the option that names a file of settings; "" where the file stands by itself
 };

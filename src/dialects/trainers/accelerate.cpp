@@ -15,12 +15,6 @@
 namespace llmcalc::dialects {
 namespace {
 
-constexpr FormatRow rows[] = {
-#include "dialects/accelerate.inc"
-};
-
-constexpr std::span<const FormatRow> tables[] = {rows};
-
 void take_mixed_precision(Sheet& sheet) {
   const std::string word = sheet.text("mixed_precision");
   const Setting* setting = sheet.find("mixed_precision");
@@ -60,34 +54,7 @@ void take_parallelism(Sheet& sheet) {
   }
 }
 
-void rules(Sheet& sheet) {
-  sheet.reading().usual_framework = "accelerate";
-  take_accelerate_by_name(sheet, "accelerate_config");
-  const std::string type = sheet.text("distributed_type");
-  take_mixed_precision(sheet);
-  if (type == "fsdp") {
-    take_fsdp(sheet);
-    if (!sheet.has("sharding")) sheet.say("sharding", "fsdp1", *sheet.find("distributed_type"));
-  } else if (type == "deepspeed") {
-    take_deepspeed_config(sheet);
-  } else if (type == "megatron_lm") {
-    sheet.say("framework", "megatron", *sheet.find("distributed_type"));
-  } else if (type == "multi_gpu") {
-    sheet.say("sharding", "ddp", *sheet.find("distributed_type"));
-  }
-  take_parallelism(sheet);
-  const std::string backend = sheet.text({"dynamo_config.dynamo_backend", "dynamo_backend"});
-  if (!backend.empty() && backend != "no") {
-    sheet.say("compile", "1", *sheet.find({"dynamo_config.dynamo_backend", "dynamo_backend"}));
-  }
-}
-
 }  // namespace
-
-const Format& accelerate_format() {
-  static const Format format{"accelerate configuration", "", tables, "distributed_type compute_environment", rules};
-  return format;
-}
 
 namespace {
 
@@ -230,6 +197,28 @@ std::string accelerated(const Letter& letter, std::string_view program) {
   const std::string nodes = layout.nodes > 1 ? fmt::format("--num_machines {} ", layout.nodes) : "";
   return fmt::format("accelerate launch {}{}--num_processes {} {}", several ? "--multi_gpu " : "", nodes, layout.gpus,
                      program);
+}
+
+void accelerate_rules(Sheet& sheet) {
+  sheet.reading().usual_framework = "accelerate";
+  take_accelerate_by_name(sheet, "accelerate_config");
+  const std::string type = sheet.text("distributed_type");
+  take_mixed_precision(sheet);
+  if (type == "fsdp") {
+    take_fsdp(sheet);
+    if (!sheet.has("sharding")) sheet.say("sharding", "fsdp1", *sheet.find("distributed_type"));
+  } else if (type == "deepspeed") {
+    take_deepspeed_config(sheet);
+  } else if (type == "megatron_lm") {
+    sheet.say("framework", "megatron", *sheet.find("distributed_type"));
+  } else if (type == "multi_gpu") {
+    sheet.say("sharding", "ddp", *sheet.find("distributed_type"));
+  }
+  take_parallelism(sheet);
+  const std::string backend = sheet.text({"dynamo_config.dynamo_backend", "dynamo_backend"});
+  if (!backend.empty() && backend != "no") {
+    sheet.say("compile", "1", *sheet.find({"dynamo_config.dynamo_backend", "dynamo_backend"}));
+  }
 }
 
 }  // namespace llmcalc::dialects

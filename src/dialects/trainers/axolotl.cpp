@@ -11,12 +11,6 @@
 namespace llmcalc::dialects {
 namespace {
 
-constexpr FormatRow rows[] = {
-#include "dialects/axolotl.inc"
-};
-
-const std::span<const FormatRow> tables[] = {rows, trainer_rows(), harmless_rows()};
-
 void take_adapter(Sheet& sheet) {
   const std::string adapter = sheet.text("adapter");
   const bool quantized = take_quantization(sheet, Nested::yes);
@@ -70,7 +64,9 @@ bool validates(const Sheet& sheet) {
   return sheet.is_above_zero("val_set_size") || std::ranges::any_of(sheet.settings().all(), names_data);
 }
 
-void rules(Sheet& sheet) {
+}  // namespace
+
+void axolotl_rules(Sheet& sheet) {
   take_deepspeed(sheet, "deepspeed", "1");
   take_engine_beside(sheet, trl_engine);
   take_generated_length(sheet,
@@ -92,10 +88,10 @@ void rules(Sheet& sheet) {
 }
 
 /// axolotl 0.19.0, axolotl/utils/schemas/config.py, peft.py, training.py and model.py.
-std::string write(Letter& letter) {
+std::string write_axolotl(Letter& letter) {
   const spec::Question& question = letter.question;
   letter.settings.put("base_model", "$MODEL");
-  write_rows({rows, trainer_rows()}, letter);
+  write_rows(letter);
   write_optimizer(letter, "optimizer");
   write_precision(letter, "torch_dtype", Loads::half);
   write_recompute(letter);
@@ -105,13 +101,6 @@ std::string write(Letter& letter) {
   write_fsdp(letter, false);
   const std::string engine = write_deepspeed(letter);
   return engine + file_text("run.yaml", letter.settings.yaml()) + accelerated(letter, "-m axolotl.cli.train run.yaml");
-}
-
-}  // namespace
-
-const Format& axolotl_format() {
-  static const Format format{"axolotl configuration", "axolotl", tables, "base_model", rules, false, nullptr, write};
-  return format;
 }
 
 }  // namespace llmcalc::dialects

@@ -14,28 +14,6 @@
 namespace llmcalc::dialects {
 namespace {
 
-constexpr FormatRow verl_rows[] = {
-#include "dialects/verl.inc"
-};
-constexpr FormatRow nemo_rl_rows[] = {
-#include "dialects/nemo_rl.inc"
-};
-constexpr FormatRow prime_rl_rows[] = {
-#include "dialects/prime_rl.inc"
-};
-constexpr FormatRow slime_rows[] = {
-#include "dialects/slime.inc"
-};
-constexpr FormatRow openrlhf_rows[] = {
-#include "dialects/openrlhf.inc"
-};
-constexpr std::span<const FormatRow> verl_tables[] = {verl_rows};
-constexpr std::span<const FormatRow> nemo_rl_tables[] = {nemo_rl_rows};
-constexpr std::span<const FormatRow> prime_rl_tables[] = {prime_rl_rows};
-const std::span<const FormatRow> slime_tables[] = {slime_rows, megatron_rows(), megatron_relative_rows(),
-                                                   megatron_quiet_rows()};
-constexpr std::span<const FormatRow> openrlhf_tables[] = {openrlhf_rows};
-
 /// Where samples come from.
 enum class Engine {
   asleep,  ///< on the same accelerators, where it holds nothing while the model is trained
@@ -141,26 +119,6 @@ void take_verl_samples(Sheet& sheet) {
   take_reference_on_host(sheet, "verl: the reference policy is offloaded");
 }
 
-void verl_rules(Sheet& sheet) {
-  const bool tunes = sheet.text("algorithm") == "sft";
-  if (tunes) sheet.say("algorithm", "sft", *sheet.find("algorithm"));
-  sheet.by_default("algorithm", "ppo", "verl default");
-  const auto names_megatron = [&](std::string_view key) {
-    return sheet.text(key).find("megatron") != std::string::npos;
-  };
-  take_cluster(sheet, "trainer.n_gpus_per_node", "trainer.nnodes", 8);
-  take_verl_engine(sheet,
-                   names_megatron("actor.strategy") || names_megatron("config_name") || names_megatron("model_engine"));
-  take_lora(sheet, "model.lora_rank", "model.target_modules");
-  if (tunes) {
-    sheet.take("global_batch", {"data.train_batch_size"});
-    take_tokens(sheet, "data.use_dynamic_bsz", {"data.max_token_len_per_gpu", 8'192});
-  } else {
-    take_verl_samples(sheet);
-  }
-  take_length(sheet, {"trainer.total_training_steps", {}});
-}
-
 /// What the algorithm's block says of a file whose own blocks are grpo, dpo and sft (examples/run_*.py).
 void take_nemo_algorithm(Sheet& sheet) {
   constexpr Spelling blocks[] = {{"grpo.", "grpo"}, {"dpo.", "dpo"},       {"sft.", "sft"},
@@ -209,6 +167,28 @@ void leave_rest_open(Sheet& sheet) {
   }
 }
 
+}  // namespace
+
+void verl_rules(Sheet& sheet) {
+  const bool tunes = sheet.text("algorithm") == "sft";
+  if (tunes) sheet.say("algorithm", "sft", *sheet.find("algorithm"));
+  sheet.by_default("algorithm", "ppo", "verl default");
+  const auto names_megatron = [&](std::string_view key) {
+    return sheet.text(key).find("megatron") != std::string::npos;
+  };
+  take_cluster(sheet, "trainer.n_gpus_per_node", "trainer.nnodes", 8);
+  take_verl_engine(sheet,
+                   names_megatron("actor.strategy") || names_megatron("config_name") || names_megatron("model_engine"));
+  take_lora(sheet, "model.lora_rank", "model.target_modules");
+  if (tunes) {
+    sheet.take("global_batch", {"data.train_batch_size"});
+    take_tokens(sheet, "data.use_dynamic_bsz", {"data.max_token_len_per_gpu", 8'192});
+  } else {
+    take_verl_samples(sheet);
+  }
+  take_length(sheet, {"trainer.total_training_steps", {}});
+}
+
 void nemo_rl_rules(Sheet& sheet) {
   take_nemo_algorithm(sheet);
   take_nemo_worker(sheet);
@@ -252,9 +232,7 @@ void prime_rl_rules(Sheet& sheet) {
 
 /// slime/backends/megatron_utils/arguments.py, set_default_megatron_args: bf16 and the distributed optimizer always.
 void slime_rules(Sheet& sheet) {
-  take_megatron_model(sheet);
-  take_megatron_run(sheet);
-  take_megatron_relatives(sheet);
+  megatron_rules(sheet);
   sheet.say("framework", "nemo", *sheet.find({"advantage_estimator", "loss_type", "hf_checkpoint"}));
   sheet.unsay("dtype");
   sheet.by_default("dtype", "bf16", "slime default");
@@ -305,45 +283,6 @@ void openrlhf_rules(Sheet& sheet) {
   const Given* algorithm = sheet.word("algorithm");
   const bool keeps = sheet.find("init_kl_coef") == nullptr || sheet.is_above_zero("init_kl_coef");
   if (algorithm->text == "grpo") sheet.by_default("reference", keeps && beside ? "model" : "none", "OpenRLHF");
-}
-
-}  // namespace
-
-const Format& verl_format() {
-  static constexpr Format format{
-      "verl configuration", "torch", verl_tables,
-      "actor_rollout_ref.model.path actor_rollout_ref.actor.ppo_mini_batch_size actor_rollout_ref.rollout.n",
-      verl_rules};
-  return format;
-}
-
-const Format& nemo_rl_format() {
-  static constexpr Format format{"NeMo-RL configuration", "torch", nemo_rl_tables,
-                                 "policy.model_name policy.train_global_batch_size policy.train_micro_batch_size "
-                                 "policy.max_total_sequence_length",
-                                 nemo_rl_rules};
-  return format;
-}
-
-const Format& prime_rl_format() {
-  static constexpr Format format{"prime-rl configuration", "torch", prime_rl_tables,
-                                 "orchestrator.batch_size deployment.num_train_gpus deployment.num_train_nodes "
-                                 "model.name+data.batch_size+data.seq_len",
-                                 prime_rl_rules};
-  return format;
-}
-
-const Format& slime_format() {
-  static const Format format{"slime arguments", "nemo", slime_tables,
-                             "advantage_estimator+rollout_batch_size advantage_estimator+hf_checkpoint "
-                             "loss_type+hf_checkpoint",
-                             slime_rules};
-  return format;
-}
-
-const Format& openrlhf_format() {
-  static constexpr Format format{"OpenRLHF options", "deepspeed", openrlhf_tables, {}, openrlhf_rules};
-  return format;
 }
 
 }  // namespace llmcalc::dialects

@@ -13,12 +13,6 @@
 namespace llmcalc::dialects {
 namespace {
 
-constexpr FormatRow rows[] = {
-#include "dialects/deepspeed.inc"
-};
-
-constexpr std::span<const FormatRow> tables[] = {rows};
-
 /// MiCS shards within groups; the old switch of stage 2 moved its optimizer to the host.
 void take_states(Sheet& sheet) {
   take_zero(sheet, "zero_optimization.stage", "zero_optimization.offload_optimizer.device",
@@ -44,18 +38,6 @@ void take_narrow_states(Sheet& sheet) {
     sheet.say("master_type", "bf16", *sheet.find(masters));
     sheet.say("grads", "bf16", *sheet.find(masters));
   }
-}
-
-void rules(Sheet& sheet) {
-  sheet.reading().usual_framework = "deepspeed";  // a trainer that names the file has its own name
-  take_states(sheet);
-  take_types(sheet);
-  take_narrow_states(sheet);
-  const auto tensor_parallel = sheet.count("tensor_parallel.autotp_size");
-  if (tensor_parallel.value_or(0) > 0) {
-    sheet.say("tp", std::to_string(*tensor_parallel), *sheet.find("tensor_parallel.autotp_size"));
-  }
-  if (sheet.has("cp")) sheet.by_default("cp_exchange", "all-to-all", "DeepSpeed-Ulysses");
 }
 
 std::string deepspeed_json(const spec::Question& question) {
@@ -84,12 +66,16 @@ std::string write_deepspeed(Letter& letter) {
   return file_text("ds_config.json", deepspeed_json(question) + "\n");
 }
 
-const Format& deepspeed_format() {
-  static const Format format{"DeepSpeed configuration", "", tables,
-                             "zero_optimization.stage train_micro_batch_size_per_gpu bf16.enabled fp16.enabled "
-                             "train_batch_size+optimizer.type",
-                             rules};
-  return format;
+void deepspeed_rules(Sheet& sheet) {
+  sheet.reading().usual_framework = "deepspeed";  // a trainer that names the file has its own name
+  take_states(sheet);
+  take_types(sheet);
+  take_narrow_states(sheet);
+  const auto tensor_parallel = sheet.count("tensor_parallel.autotp_size");
+  if (tensor_parallel.value_or(0) > 0) {
+    sheet.say("tp", std::to_string(*tensor_parallel), *sheet.find("tensor_parallel.autotp_size"));
+  }
+  if (sheet.has("cp")) sheet.by_default("cp_exchange", "all-to-all", "DeepSpeed-Ulysses");
 }
 
 }  // namespace llmcalc::dialects

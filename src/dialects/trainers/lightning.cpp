@@ -31,12 +31,6 @@ std::optional<std::int64_t> take_devices(Sheet& sheet, std::string_view devices,
   return each * machines;
 }
 
-constexpr FormatRow lightning_rows[] = {
-#include "dialects/lightning.inc"
-};
-
-constexpr std::span<const FormatRow> lightning_tables[] = {lightning_rows};
-
 /// lightning pytorch/strategies/strategy_registry.
 struct Strategy {
   std::string_view name;
@@ -55,37 +49,6 @@ void take_strategy(Sheet& sheet) {
   sheet.say("sharding", std::string(found->sharding), *setting);
   if (!found->offload.empty()) sheet.say("offload", std::string(found->offload), *setting);
 }
-
-void lightning_rules(Sheet& sheet) {
-  take_devices(sheet, "trainer.devices", "trainer.num_nodes");
-  take_strategy(sheet);
-  const Setting* optimizer = sheet.find("optimizer.class_path");
-  if (optimizer != nullptr && quantity::to_lower(optimizer->text).ends_with(".sgd"))
-    sheet.say("optimizer", "sgd", *optimizer);
-  take_length(sheet, {"trainer.max_steps", {"trainer.max_epochs"}});
-}
-
-std::string write_lightning(Letter& letter) {
-  const spec::Layout& layout = letter.question.layout;
-  letter.settings.put("model.model_name", "$MODEL");
-  letter.settings.put("trainer.devices", layout.gpus / layout.nodes);
-  letter.settings.put("trainer.num_nodes", layout.nodes);
-  const auto is_it = [&, offload = letter.text("offload")](const Strategy& each) {
-    return each.sharding == letter.text("sharding") && (each.offload.empty() ? "none" : each.offload) == offload;
-  };
-  if (const auto* found = quantity::find_if_or_null(strategies, is_it)) {
-    letter.settings.put("trainer.strategy", std::string(found->name));
-  }
-  write_precision_word(letter, "trainer.precision");
-  write_rows({lightning_rows}, letter);
-  return letter.settings.options("python main.py fit");
-}
-
-constexpr FormatRow litgpt_rows[] = {
-#include "dialects/litgpt.inc"
-};
-
-constexpr std::span<const FormatRow> litgpt_tables[] = {litgpt_rows};
 
 /// Switches of projections, and whether they are on where nothing is said.
 struct Projection {
@@ -134,6 +97,33 @@ void take_batch(Sheet& sheet, bool pretrains) {
   sheet.by_default("grad_accum", std::to_string(each), "LitGPT default");
 }
 
+}  // namespace
+
+void lightning_rules(Sheet& sheet) {
+  take_devices(sheet, "trainer.devices", "trainer.num_nodes");
+  take_strategy(sheet);
+  const Setting* optimizer = sheet.find("optimizer.class_path");
+  if (optimizer != nullptr && quantity::to_lower(optimizer->text).ends_with(".sgd"))
+    sheet.say("optimizer", "sgd", *optimizer);
+  take_length(sheet, {"trainer.max_steps", {"trainer.max_epochs"}});
+}
+
+std::string write_lightning(Letter& letter) {
+  const spec::Layout& layout = letter.question.layout;
+  letter.settings.put("model.model_name", "$MODEL");
+  letter.settings.put("trainer.devices", layout.gpus / layout.nodes);
+  letter.settings.put("trainer.num_nodes", layout.nodes);
+  const auto is_it = [&, offload = letter.text("offload")](const Strategy& each) {
+    return each.sharding == letter.text("sharding") && (each.offload.empty() ? "none" : each.offload) == offload;
+  };
+  if (const auto* found = quantity::find_if_or_null(strategies, is_it)) {
+    letter.settings.put("trainer.strategy", std::string(found->name));
+  }
+  write_precision_word(letter, "trainer.precision");
+  write_rows(letter);
+  return letter.settings.options("python main.py fit");
+}
+
 void litgpt_rules(Sheet& sheet) {
   // "checkpoints/org/name" is where `litgpt download` puts a model of the Hub.
   if (const Setting* from = sheet.find({"checkpoint_dir", "initial_checkpoint_dir", "positional.0"})) {
@@ -158,7 +148,7 @@ std::string write_litgpt(Letter& letter) {
   write_precision_word(letter, "precision");
   letter.settings.put("devices", layout.gpus / layout.nodes);
   letter.settings.put("num_nodes", layout.nodes);
-  write_rows({litgpt_rows}, letter);
+  write_rows(letter);
   letter.settings.put("train.global_batch_size", training.global_batch);
   if (!has_adapters(letter.question)) return letter.settings.options("litgpt finetune_full $MODEL");
   letter.settings.put("lora_r", training.adapter.rank);
@@ -172,21 +162,6 @@ std::string write_litgpt(Letter& letter) {
   }
   if (in_4_bits(letter.question)) letter.settings.put("quantize", "bnb." + letter.text("weights"));
   return letter.settings.options("litgpt finetune_lora $MODEL");
-}
-
-}  // namespace
-
-const Format& lightning_format() {
-  static const Format format{
-      "Lightning configuration", "lightning", lightning_tables, "trainer.devices trainer.strategy trainer.accelerator",
-      lightning_rules,           false,       nullptr,          write_lightning};
-  return format;
-}
-
-const Format& litgpt_format() {
-  static const Format format{"LitGPT configuration", "litgpt", litgpt_tables, "train.micro_batch_size+precision",
-                             litgpt_rules,           false,    nullptr,       write_litgpt};
-  return format;
 }
 
 }  // namespace llmcalc::dialects

@@ -41,23 +41,6 @@ void take_switch_of_v1(Settings& settings) {
   settings.put(std::move(opposite));
 }
 
-/// What is not said has the defaults of version 1.
-void complete_version_1(Settings& settings) {
-  if (!settings.has("model_class") && !settings.has("dist_config.name") && !settings.has("train_dataset")) return;
-  take_plugin(settings);
-  take_switch_of_v1(settings);
-  put_default(settings, "finetuning_type", "full");
-  put_default(settings, "per_device_train_batch_size", "1");
-  put_default(settings, "bf16", "true");
-}
-
-constexpr FormatRow rows[] = {
-#include "dialects/llama_factory.inc"
-};
-
-const std::span<const FormatRow> tables[] = {rows, trainer_rows(), harmless_rows(), megatron_rows(),
-                                             megatron_quiet_rows()};
-
 /// `llamafactory-cli export` and runs that only predict take files of the same form.
 void refuse_what_trains_nothing(const Sheet& sheet) {
   if (sheet.is_on("do_train")) return;
@@ -126,17 +109,29 @@ void take_data(Sheet& sheet) {
   if (sheet.text("stage") != "pt") assume_full_sequences(sheet, {"packing", "neat_packing"});
 }
 
-void megatron_rules(Sheet& sheet) {
+void take_megatron(Sheet& sheet) {
   sheet.say("framework", "megatron",
             *sheet.find({"tensor_model_parallel_size", "pipeline_model_parallel_size", "expert_model_parallel_size"}));
   take_megatron_run(sheet);
   take_data(sheet);
 }
 
-void rules(Sheet& sheet) {
+}  // namespace
+
+/// What is not said has the defaults of version 1.
+void complete_llama_factory(Settings& settings) {
+  if (!settings.has("model_class") && !settings.has("dist_config.name") && !settings.has("train_dataset")) return;
+  take_plugin(settings);
+  take_switch_of_v1(settings);
+  put_default(settings, "finetuning_type", "full");
+  put_default(settings, "per_device_train_batch_size", "1");
+  put_default(settings, "bf16", "true");
+}
+
+void llama_factory_rules(Sheet& sheet) {
   refuse_what_trains_nothing(sheet);
   take_method(sheet);
-  if (by_megatron(sheet)) return megatron_rules(sheet);
+  if (by_megatron(sheet)) return take_megatron(sheet);
   take_deepspeed(sheet, "deepspeed", "8");
   if (sheet.has("cp")) sheet.by_default("cp_exchange", "all-to-all", "LLaMA-Factory default");
   take_galore(sheet);
@@ -151,7 +146,7 @@ void rules(Sheet& sheet) {
 }
 
 /// LLaMA-Factory 0.9.5, src/llamafactory/hparams.
-std::string write(Letter& letter) {
+std::string write_llama_factory(Letter& letter) {
   const spec::Question& question = letter.question;
   const spec::Layout& layout = question.layout;
   letter.settings.put("model_name_or_path", "$MODEL");
@@ -160,7 +155,7 @@ std::string write(Letter& letter) {
   letter.settings.put("finetuning_type", has_adapters(question) ? "lora" : "full");
   write_adapters(letter, {"lora_rank", "lora_target", "additional_target", "all", ","});
   if (in_4_bits(question)) letter.settings.put("quantization_bit", std::int64_t{4});
-  write_rows({rows, trainer_rows()}, letter);
+  write_rows(letter);
   write_optimizer(letter, "optim");
   const auto& precision = question.training.precision;
   const bool pure = !has_adapters(question) && precision.weights == formats::Dtype::bf16 && !precision.autocast;
@@ -177,20 +172,6 @@ std::string write(Letter& letter) {
   return engine + file_text("run.yaml", letter.settings.yaml()) +
          fmt::format("FORCE_TORCHRUN=1 {}NPROC_PER_NODE={} llamafactory-cli train run.yaml", several,
                      layout.gpus / layout.nodes);
-}
-
-}  // namespace
-
-const Format& llama_factory_format() {
-  static const Format format{"LLaMA-Factory configuration",
-                             "llama-factory",
-                             tables,
-                             "finetuning_type stage cutoff_len export_dir model_class",
-                             rules,
-                             false,
-                             complete_version_1,
-                             write};
-  return format;
 }
 
 }  // namespace llmcalc::dialects

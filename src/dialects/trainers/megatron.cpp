@@ -1,51 +1,122 @@
-// Megatron-LM's arguments (megatron/training/arguments.py), of which most describe the model.
-#include "dialects/core/format.hpp"
+// Megatron-LM's arguments (megatron/training/arguments.py), of which most describe the model, those in YAML, and what
+// is built on it and has arguments of its own: Megatron-DeepSpeed (megatron/arguments.py), MindSpeed-LLM
+// (mindspeed_llm/training/arguments.py), Pai-Megatron-Patch (megatron_patch/arguments.py) and Megatron-LM of 2021.
 #include "dialects/trainers/megatron_rules.hpp"
+#include "dialects/trainers/torch_rules.hpp"
+#include "llmcalc/quantity/checked.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
 
 namespace llmcalc::dialects {
 namespace {
 
-constexpr FormatRow rows[] = {
-#include "dialects/megatron.inc"
-};
-
-/// What moves neither bytes nor seconds, by the beginnings of its names.
-constexpr FormatRow quiet_rows[] = {
-#include "dialects/megatron_quiet.inc"
-};
-
-const std::span<const FormatRow> tables[] = {rows, megatron_relative_rows(), quiet_rows, megatron_yaml_rows()};
-
-void rules(Sheet& sheet) {
-  take_megatron_model(sheet);
-  take_megatron_run(sheet);
-  take_megatron_relatives(sheet);
+/// Layers that are computed again: --checkpoint-activations since 2019, --activations-checkpoint-method in 2021.
+void take_checkpointing(Sheet& sheet) {
+  const Setting* method = sheet.find("activations_checkpoint_method");
+  const bool on = sheet.is_on("checkpoint_activations") || sheet.is_on("deepspeed_activation_checkpointing");
+  if (method == nullptr && !on) return;
+  const Setting& because = method != nullptr                       ? *method
+                           : sheet.is_on("checkpoint_activations") ? sheet.said("checkpoint_activations")
+                                                                   : sheet.said("deepspeed_activation_checkpointing");
+  const auto layers = sheet.count("checkpoint_num_layers").value_or(1);
+  const std::string name = method == nullptr ? "uniform" : quantity::to_lower(method->text);
+  sheet.say("recompute", name + "-" + std::to_string(layers), because);
 }
 
-/// Megatron-LM, megatron/training/arguments.py.
-std::string write(Letter& letter) {
-  write_megatron_model(letter);
-  write_rows({rows}, letter);
-  write_megatron_run(letter);
-  return letter.settings.options(torchrun(letter.question.layout, "pretrain_gpt.py"), Style::dashed);
+/// DeepSpeed's engine under Megatron's layers, as far as it shards.
+void take_engine(Sheet& sheet) {
+  if (!sheet.is_on("deepspeed")) return;
+  const Setting* stage = sheet.find("zero_stage");
+  const bool shards = stage != nullptr && stage->text != "0";
+  if (shards) {
+    sheet.say("framework", "deepspeed", *stage);
+    sheet.assume(*stage, "layers as transformers writes them, states as DeepSpeed keeps them");
+    take_zero(sheet, "zero_stage", {}, {});
+  }
+  const Setting* file = sheet.find("deepspeed_config");
+  if (file != nullptr && shards) sheet.include(*file);
+}
+
+void take_shared_experts(Sheet& sheet) {
+  const auto shared = sheet.count("n_shared_experts");
+  const auto width = sheet.count("moe_ffn_hidden_size");
+  if (!shared || !width || *shared < 1) return;
+  sheet.say("shared_ffn", std::to_string(quantity::checked_multiply(*shared, *width)), *sheet.find("n_shared_experts"));
+}
+
+void take_relatives(Sheet& sheet) {
+  take_checkpointing(sheet);
+  take_engine(sheet);
+  take_shared_experts(sheet);
+  const Setting* dense = sheet.find("first_k_dense_replace");
+  if (dense != nullptr && sheet.has("experts")) sheet.say("dense_layers", dense->text, *dense);
+  if (const Setting* tokens = sheet.find("train_tokens")) {
+    sheet.unsay("samples");
+    sheet.say("tokens", tokens->text, *tokens);
+  }
+}
+
+constexpr std::array<std::string_view, 2> blocks{"language_model.", "model_parallel."};
+
+/// core/transformer/transformer_config.py and core/model_parallel_config.py, where options have other names.
+constexpr Spelling names[] = {{"num_moe_experts", "num_experts"},
+                              {"fp8", "fp8_format"},
+                              {"virtual_pipeline_model_parallel_size", "num_virtual_stages_per_pipeline_rank"}};
+
+void rename_key(std::string& key) {
+  for (const auto block : blocks) key.erase(0, key.starts_with(block) ? block.size() : 0);
+  if (const auto* found = quantity::find_or_null(names, key, &Spelling::theirs)) key = found->ours;
+}
+
+void put(Settings& settings, std::string_view key, const Setting& because) {
+  settings.put({std::string(key), "true", {}, because.where, {}});
+}
+
+/// activation_func says what switches of the command line say; core's bias is on unless it is switched off.
+void take_activation(Settings& settings) {
+  if (const Setting* found = settings.find("activation_func")) {
+    const Setting function = *found;
+    const std::string name = quantity::to_lower(function.text);
+    if (name == "swiglu") put(settings, "swiglu", function);
+    if (name == "squared_relu" || name == "squaredrelu") put(settings, "squared_relu", function);
+  }
+  const Setting* bias = settings.find("add_bias_linear");
+  if (bias != nullptr && quantity::to_lower(bias->text) == "false")
+    put(settings, "disable_bias_linear", Setting(*bias));
 }
 
 }  // namespace
 
-std::span<const FormatRow> megatron_rows() { return rows; }
-std::span<const FormatRow> megatron_quiet_rows() { return quiet_rows; }
+void rename_megatron_yaml(Settings& settings) {
+  if (!settings.has("language_model.num_layers")) return;
+  Settings all;
+  for (Setting setting : settings.all()) {
+    rename_key(setting.key);
+    all.put(std::move(setting));
+  }
+  take_activation(all);
+  if (const Setting* groups = all.find("num_query_groups")) put(all, "group_query_attention", Setting(*groups));
+  if (!all.has("num_experts")) all.remove("moe_router_topk");  // which stands there for dense models too
+  settings = std::move(all);
+}
 
-const Format& megatron_format() {
-  static const Format format{"Megatron-LM arguments",
-                             "megatron",
-                             tables,
-                             "language_model.num_layers num_layers+hidden_size+num_attention_heads "
-                             "num_layers+hidden_size+tensor_model_parallel_size",
-                             rules,
-                             false,
-                             rename_megatron_yaml,
-                             write};
-  return format;
+void megatron_rules(Sheet& sheet) {
+  take_megatron_model(sheet);
+  take_megatron_run(sheet);
+  take_relatives(sheet);
+}
+
+/// Megatron-LM, megatron/training/arguments.py.
+std::string write_megatron(Letter& letter) {
+  write_megatron_model(letter);
+  write_rows(letter);
+  write_megatron_run(letter);
+  return letter.settings.options(torchrun(letter.question.layout, "pretrain_gpt.py"), Style::dashed);
 }
 
 }  // namespace llmcalc::dialects

@@ -19,14 +19,6 @@ namespace {
 constexpr Spelling methods[] = {{"lora", "lora"}, {"full", "full"},     {"adalora", "adalora"}, {"longlora", "lora"},
                                 {"ia3", "ia3"},   {"prefix", "prefix"}, {"llamapro", "full"},   {"qlora", "qlora"}};
 
-constexpr FormatRow own_rows[] = {
-#include "dialects/ms_swift.inc"
-};
-
-const std::span<const FormatRow> tables[] = {own_rows, trainer_rows(), harmless_rows()};
-const std::span<const FormatRow> megatron_tables[] = {own_rows, megatron_rows(), megatron_quiet_rows(), trainer_rows(),
-                                                      harmless_rows()};
-
 /// The method that a word says, with what makes another of it.
 void take_tuner(Sheet& sheet, const Setting& type, bool quantized) {
   const std::string word = quantity::to_lower(type.text);
@@ -87,7 +79,9 @@ void take_engine(Sheet& sheet) {
   take_zero_by_name(sheet, *setting);
 }
 
-void rules(Sheet& sheet) {
+}  // namespace
+
+void ms_swift_rules(Sheet& sheet) {
   take_engine(sheet);
   take_method(sheet, "lora");
   take_engine_beside(sheet, swift_engine);
@@ -112,7 +106,7 @@ void rules(Sheet& sheet) {
   assume_full_sequences(sheet, {"packing"});
 }
 
-void megatron_rules(Sheet& sheet) {
+void ms_swift_megatron_rules(Sheet& sheet) {
   take_method(sheet, "full");
   take_engine_beside(sheet, swift_engine);
   take_generated_length(sheet, swift_lengths);
@@ -125,7 +119,7 @@ void megatron_rules(Sheet& sheet) {
 }
 
 /// ms-swift 4.6.0, swift/arguments: base_args, tuner_args.py, sft_args.py.
-std::string write(Letter& letter) {
+std::string write_ms_swift(Letter& letter) {
   const spec::Question& question = letter.question;
   const spec::Layout& layout = question.layout;
   letter.settings.put("model", "$MODEL");
@@ -134,7 +128,7 @@ std::string write(Letter& letter) {
   write_adapters(letter, {"lora_rank", "target_modules", "modules_to_save"});
   if (in_4_bits(question)) letter.settings.put("quant_method", "bnb");
   if (in_4_bits(question)) letter.settings.put("quant_bits", std::int64_t{4});
-  write_rows({own_rows, trainer_rows()}, letter);
+  write_rows(letter);
   write_optimizer(letter, "optim");
   write_precision(letter, "torch_dtype", Loads::half);
   if (question.training.precision.autocast) letter.settings.put("torch_dtype", std::string("float32"));
@@ -147,20 +141,6 @@ std::string write(Letter& letter) {
   const std::string processes =
       layout.gpus > 1 ? fmt::format("{}NPROC_PER_NODE={} ", several, layout.gpus / layout.nodes) : "";
   return engine + letter.settings.options(processes + "swift sft");
-}
-
-}  // namespace
-
-const Format& ms_swift_format() {
-  static const Format format{
-      "ms-swift options", "ms-swift", tables, "tuner_type train_type", rules, false, nullptr, write};
-  return format;
-}
-
-const Format& ms_swift_megatron_format() {
-  static const Format format{"ms-swift options for Megatron", "megatron", megatron_tables, "tuner_type train_type",
-                             megatron_rules};
-  return format;
 }
 
 }  // namespace llmcalc::dialects

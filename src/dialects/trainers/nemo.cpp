@@ -14,40 +14,11 @@
 namespace llmcalc::dialects {
 namespace {
 
-constexpr FormatRow rows[] = {
-#include "dialects/nemo.inc"
-};
-
-const std::span<const FormatRow> tables[] = {rows, megatron_rows(), megatron_quiet_rows(), megatron_yaml_rows()};
-
 void put(Settings& settings, std::string_view key, const Setting& because) {
   Setting setting = because;
   setting.key = key;
   setting.text = "true";
   settings.put(std::move(setting));
-}
-
-/// Switches of Megatron-LM that NeMo says in other words (megatron_gpt_model.py, build_transformer_config).
-void say_as_megatron(Settings& settings) {
-  const auto text = [&](std::string_view key) {
-    const Setting* setting = settings.find(key);
-    return setting == nullptr ? std::string() : quantity::to_lower(setting->text);
-  };
-  if (text("activation").ends_with("swiglu")) put(settings, "swiglu", Setting(*settings.find("activation")));
-  if (text("activation") == "squared-relu") put(settings, "squared_relu", Setting(*settings.find("activation")));
-  if (text("bias") == "false") put(settings, "disable_bias_linear", Setting(*settings.find("bias")));
-  if (text("share_embeddings_and_output_weights") == "false") {
-    put(settings, "untie_embeddings_and_output_weights",
-        Setting(*settings.find("share_embeddings_and_output_weights")));
-  }
-  const std::string groups = text("num_query_groups");
-  if (!groups.empty() && groups != "null")
-    put(settings, "group_query_attention", Setting(*settings.find("num_query_groups")));
-  if (text("normalization") == "layernorm1p") settings.remove("normalization");  // a layernorm
-  if (text("optim.name").starts_with("distributed")) {
-    put(settings, "use_distributed_optimizer", Setting(*settings.find("optim.name")));
-  }
-  if (text("fp8") == "true") put(settings, "fp8_format", Setting(*settings.find("fp8")));
 }
 
 /// Weights rest in the type of --precision under O2 alone; else it is autocast above fp32 (nlp_overrides.py).
@@ -73,7 +44,32 @@ void take_adapters(Sheet& sheet) {
   if (const Setting* rank = sheet.find("peft.lora_tuning.adapter_dim")) sheet.say("lora_rank", rank->text, *rank);
 }
 
-void rules(Sheet& sheet) {
+}  // namespace
+
+/// Switches of Megatron-LM that NeMo says in other words (megatron_gpt_model.py, build_transformer_config).
+void rename_nemo(Settings& settings) {
+  const auto text = [&](std::string_view key) {
+    const Setting* setting = settings.find(key);
+    return setting == nullptr ? std::string() : quantity::to_lower(setting->text);
+  };
+  if (text("activation").ends_with("swiglu")) put(settings, "swiglu", Setting(*settings.find("activation")));
+  if (text("activation") == "squared-relu") put(settings, "squared_relu", Setting(*settings.find("activation")));
+  if (text("bias") == "false") put(settings, "disable_bias_linear", Setting(*settings.find("bias")));
+  if (text("share_embeddings_and_output_weights") == "false") {
+    put(settings, "untie_embeddings_and_output_weights",
+        Setting(*settings.find("share_embeddings_and_output_weights")));
+  }
+  const std::string groups = text("num_query_groups");
+  if (!groups.empty() && groups != "null")
+    put(settings, "group_query_attention", Setting(*settings.find("num_query_groups")));
+  if (text("normalization") == "layernorm1p") settings.remove("normalization");  // a layernorm
+  if (text("optim.name").starts_with("distributed")) {
+    put(settings, "use_distributed_optimizer", Setting(*settings.find("optim.name")));
+  }
+  if (text("fp8") == "true") put(settings, "fp8_format", Setting(*settings.find("fp8")));
+}
+
+void nemo_rules(Sheet& sheet) {
   take_megatron_model(sheet);
   take_megatron_run(sheet);
   take_precision(sheet);
@@ -83,15 +79,6 @@ void rules(Sheet& sheet) {
   if (const Setting* steps = sheet.find("trainer.max_steps"); steps != nullptr && !steps->text.starts_with('-')) {
     sheet.say("steps", steps->text, *steps);
   }
-}
-
-}  // namespace
-
-const Format& nemo_format() {
-  static const Format format{
-      "NeMo configuration", "megatron", tables, "trainer.devices+model.tensor_model_parallel_size", rules, false,
-      say_as_megatron};
-  return format;
 }
 
 }  // namespace llmcalc::dialects

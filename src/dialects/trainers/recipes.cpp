@@ -16,26 +16,9 @@
 namespace llmcalc::dialects {
 namespace {
 
-constexpr FormatRow automodel_rows[] = {
-#include "dialects/automodel.inc"
-};
-constexpr FormatRow maxtext_rows[] = {
-#include "dialects/maxtext.inc"
-};
-constexpr FormatRow llm_foundry_rows[] = {
-#include "dialects/llm_foundry.inc"
-};
-constexpr FormatRow primus_rows[] = {
-#include "dialects/primus.inc"
-};
 constexpr Spelling maxtext_models[] = {
 #include "dialects/maxtext_models.inc"
 };
-constexpr std::span<const FormatRow> automodel_tables[] = {automodel_rows};
-constexpr std::span<const FormatRow> maxtext_tables[] = {maxtext_rows};
-constexpr std::span<const FormatRow> llm_foundry_tables[] = {llm_foundry_rows};
-const std::span<const FormatRow> primus_tables[] = {primus_rows, megatron_rows(), megatron_quiet_rows(),
-                                                    megatron_yaml_rows()};
 
 /// Says a term where a class's name holds a word.
 void take_class(Sheet& sheet, std::string_view key, std::string_view term, std::span<const Spelling> words) {
@@ -55,34 +38,6 @@ void take_automodel_adapters(Sheet& sheet) {
   take_targets(sheet, {"peft.target_modules"});
   if (sheet.is_on("peft.match_all_linear"))
     sheet.say("lora_targets", "all-linear", sheet.said("peft.match_all_linear"));
-}
-
-void automodel_rules(Sheet& sheet) {
-  constexpr Spelling managers[] = {{"megatronfsdp", "zero3"}, {"nvfsdp", "zero3"}, {"ddp", "ddp"}, {"fsdp2", "fsdp2"}};
-  constexpr Spelling optimizers[] = {
-      {"adamw8bit", "adamw-8bit"}, {"fusedadam", "adamw"}, {"adam", "adamw"}, {"muon", "muon"}, {"sgd", "sgd"}};
-  constexpr Spelling losses[] = {{"fusedlinear", "fused-linear"}, {"chunked", "chunked"}, {"teparallel", "te-fused"}};
-  take_class(sheet, "distributed._target_", "sharding", managers);
-  take_class(sheet, "optimizer._target_", "optimizer", optimizers);
-  take_class(sheet, "loss_fn._target_", "loss", losses);
-  take_automodel_adapters(sheet);
-  sheet.by_default("dtype", "bf16", "NeMo AutoModel default");
-  sheet.by_default("sharding", "fsdp2", "NeMo AutoModel default");
-  if (sheet.count("distributed.tp_size").value_or(1) < 2) sheet.unsay("sp");
-  if (sheet.count("distributed.pp_size").value_or(1) > 1) {  // a local batch is what a pipeline cuts
-    sheet.by_default("micro_batch", "1", "NeMo AutoModel default");
-    sheet.take("micro_batch", {"distributed.pipeline.pp_microbatch_size", "autopipeline.pp_microbatch_size"});
-  }
-  if (sheet.count("distributed.dp_replicate_size").value_or(1) > 1) {
-    sheet.say("sharding", "hsdp", *sheet.find("distributed.dp_replicate_size"));
-  }
-  if (sheet.is_above_zero("packed_sequence.packed_sequence_size")) {
-    sheet.take("seq", {"packed_sequence.packed_sequence_size"});
-    sheet.say("packing", "1", *sheet.find("packed_sequence.packed_sequence_size"));
-  }
-  take_cluster(sheet, "slurm.ntasks_per_node", "slurm.nodes", 1);
-  take_length(sheet, {"step_scheduler.max_steps", {}});
-  assume_full_sequences(sheet, {});
 }
 
 /// A degree within nodes times that across them; 0 where one of them is the rest.
@@ -118,6 +73,62 @@ void take_maxtext_layout(Sheet& sheet) {
   if (shards == 1 && data != 1) sheet.say("sharding", "ddp", *because);
 }
 
+/// models/mpt/configuration_mpt.py and its modules: an MLP of two products, learned positions, tied tables unless said.
+void take_mpt(Sheet& sheet) {
+  const Setting* width = sheet.find("model.d_model");
+  if (width == nullptr || sheet.has("model")) return;
+  const auto ratio = sheet.count("model.expansion_ratio").value_or(4);
+  sheet.say("ffn", std::to_string(quantity::checked_multiply(ratio, sheet.count("model.d_model").value_or(0))), *width);
+  sheet.by_default("mlp", "gelu", "MPT default");
+  sheet.by_default("norm", "layernorm", "MPT default");
+  sheet.by_default("bias", sheet.is_on("model.no_bias") ? "none" : "all", "MPT default");
+  const bool rope = sheet.is_on("model.attn_config.rope");
+  const bool none = sheet.is_on("model.attn_config.alibi") || sheet.truth("model.learned_pos_emb") == false;
+  sheet.by_default("position", rope ? "rope" : none ? "none" : "learned", "MPT default");
+  sheet.by_default("tied", sheet.truth("model.tie_word_embeddings").value_or(true) ? "1" : "0", "MPT default");
+}
+
+/// composer distributed/mosaic_parallelism.py: FSDP where the file has its block, DDP where it has none.
+void take_composer_sharding(Sheet& sheet) {
+  const auto of_block = [](const Setting& setting) { return setting.key.starts_with("fsdp_config."); };
+  const auto* first = quantity::find_if_or_null(sheet.settings().all(), of_block);
+  if (first == nullptr) return;
+  const std::string strategy = sheet.text("fsdp_config.sharding_strategy");
+  const bool hybrid = strategy.starts_with("hybrid");
+  sheet.say("sharding", strategy == "no_shard" ? "ddp" : hybrid ? "hsdp" : "fsdp1", *first);
+  if (strategy == "shard_grad_op") sheet.say("reshard", "0", *sheet.find("fsdp_config.sharding_strategy"));
+}
+
+}  // namespace
+
+void automodel_rules(Sheet& sheet) {
+  constexpr Spelling managers[] = {{"megatronfsdp", "zero3"}, {"nvfsdp", "zero3"}, {"ddp", "ddp"}, {"fsdp2", "fsdp2"}};
+  constexpr Spelling optimizers[] = {
+      {"adamw8bit", "adamw-8bit"}, {"fusedadam", "adamw"}, {"adam", "adamw"}, {"muon", "muon"}, {"sgd", "sgd"}};
+  constexpr Spelling losses[] = {{"fusedlinear", "fused-linear"}, {"chunked", "chunked"}, {"teparallel", "te-fused"}};
+  take_class(sheet, "distributed._target_", "sharding", managers);
+  take_class(sheet, "optimizer._target_", "optimizer", optimizers);
+  take_class(sheet, "loss_fn._target_", "loss", losses);
+  take_automodel_adapters(sheet);
+  sheet.by_default("dtype", "bf16", "NeMo AutoModel default");
+  sheet.by_default("sharding", "fsdp2", "NeMo AutoModel default");
+  if (sheet.count("distributed.tp_size").value_or(1) < 2) sheet.unsay("sp");
+  if (sheet.count("distributed.pp_size").value_or(1) > 1) {  // a local batch is what a pipeline cuts
+    sheet.by_default("micro_batch", "1", "NeMo AutoModel default");
+    sheet.take("micro_batch", {"distributed.pipeline.pp_microbatch_size", "autopipeline.pp_microbatch_size"});
+  }
+  if (sheet.count("distributed.dp_replicate_size").value_or(1) > 1) {
+    sheet.say("sharding", "hsdp", *sheet.find("distributed.dp_replicate_size"));
+  }
+  if (sheet.is_above_zero("packed_sequence.packed_sequence_size")) {
+    sheet.take("seq", {"packed_sequence.packed_sequence_size"});
+    sheet.say("packing", "1", *sheet.find("packed_sequence.packed_sequence_size"));
+  }
+  take_cluster(sheet, "slurm.ntasks_per_node", "slurm.nodes", 1);
+  take_length(sheet, {"step_scheduler.max_steps", {}});
+  assume_full_sequences(sheet, {});
+}
+
 void maxtext_rules(Sheet& sheet) {
   take_model_file(sheet);
   const Setting* name = sheet.find("model_name");
@@ -149,32 +160,6 @@ void maxtext_rules(Sheet& sheet) {
   take_length(sheet, {"steps", {}});
 }
 
-/// models/mpt/configuration_mpt.py and its modules: an MLP of two products, learned positions, tied tables unless said.
-void take_mpt(Sheet& sheet) {
-  const Setting* width = sheet.find("model.d_model");
-  if (width == nullptr || sheet.has("model")) return;
-  const auto ratio = sheet.count("model.expansion_ratio").value_or(4);
-  sheet.say("ffn", std::to_string(quantity::checked_multiply(ratio, sheet.count("model.d_model").value_or(0))), *width);
-  sheet.by_default("mlp", "gelu", "MPT default");
-  sheet.by_default("norm", "layernorm", "MPT default");
-  sheet.by_default("bias", sheet.is_on("model.no_bias") ? "none" : "all", "MPT default");
-  const bool rope = sheet.is_on("model.attn_config.rope");
-  const bool none = sheet.is_on("model.attn_config.alibi") || sheet.truth("model.learned_pos_emb") == false;
-  sheet.by_default("position", rope ? "rope" : none ? "none" : "learned", "MPT default");
-  sheet.by_default("tied", sheet.truth("model.tie_word_embeddings").value_or(true) ? "1" : "0", "MPT default");
-}
-
-/// composer distributed/mosaic_parallelism.py: FSDP where the file has its block, DDP where it has none.
-void take_composer_sharding(Sheet& sheet) {
-  const auto of_block = [](const Setting& setting) { return setting.key.starts_with("fsdp_config."); };
-  const auto* first = quantity::find_if_or_null(sheet.settings().all(), of_block);
-  if (first == nullptr) return;
-  const std::string strategy = sheet.text("fsdp_config.sharding_strategy");
-  const bool hybrid = strategy.starts_with("hybrid");
-  sheet.say("sharding", strategy == "no_shard" ? "ddp" : hybrid ? "hsdp" : "fsdp1", *first);
-  if (strategy == "shard_grad_op") sheet.say("reshard", "0", *sheet.find("fsdp_config.sharding_strategy"));
-}
-
 void llm_foundry_rules(Sheet& sheet) {
   take_mpt(sheet);
   take_composer_sharding(sheet);
@@ -194,7 +179,7 @@ void llm_foundry_rules(Sheet& sheet) {
 }
 
 /// Values that a variable of the environment may replace: "${PRIMUS_SEQ_LENGTH:8192}".
-void take_environment_defaults(Settings& settings) {
+void take_primus_defaults(Settings& settings) {
   for (Setting& setting : settings.all()) {
     const auto colon = setting.text.find(':');
     if (!setting.text.starts_with("${") || !setting.text.ends_with('}') || colon == std::string::npos) continue;
@@ -224,43 +209,6 @@ void primus_rules(Sheet& sheet) {
   sheet.by_default("micro_batch", "2", "Primus default");
   sheet.by_default("global_batch", "16", "Primus default");
   sheet.by_default("seq", "1024", "Primus default");
-}
-
-}  // namespace
-
-const Format& automodel_format() {
-  static constexpr Format format{"NeMo AutoModel recipe", "torch", automodel_tables,
-                                 "step_scheduler.local_batch_size step_scheduler.global_batch_size "
-                                 "step_scheduler.grad_acc_steps",
-                                 automodel_rules};
-  return format;
-}
-
-const Format& maxtext_format() {
-  static constexpr Format format{"MaxText configuration", "maxtext", maxtext_tables,
-                                 "per_device_batch_size+max_target_length per_device_batch_size+model_name "
-                                 "ici_fsdp_parallelism modules.pre_trainer.overrides.per_device_batch_size",
-                                 maxtext_rules};
-  return format;
-}
-
-const Format& llm_foundry_format() {
-  static constexpr Format format{"llm-foundry configuration", "composer", llm_foundry_tables,
-                                 "global_train_batch_size+max_seq_len parameters.global_train_batch_size",
-                                 llm_foundry_rules};
-  return format;
-}
-
-const Format& primus_format() {
-  static const Format format{
-      "Primus experiment",
-      "megatron",
-      primus_tables,
-      "modules.pre_trainer.framework modules.sft_trainer.framework modules.post_trainer.framework",
-      primus_rules,
-      false,
-      take_environment_defaults};
-  return format;
 }
 
 }  // namespace llmcalc::dialects

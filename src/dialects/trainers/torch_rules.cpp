@@ -12,14 +12,6 @@
 namespace llmcalc::dialects {
 namespace {
 
-/// transformers' TrainingArguments (training_args.py), which the trainers around it share.
-constexpr FormatRow shared_rows[] = {
-#include "dialects/trainer.inc"
-};
-constexpr FormatRow quiet_rows[] = {
-#include "dialects/trainer_quiet.inc"
-};
-
 /// "torch.bfloat16", "bfloat16", "bf16": the last.
 std::string_view half_or_single(std::string_view name) {
   name = quantity::without_start(name, "torch.");
@@ -50,9 +42,6 @@ char stage_in(std::string_view name) {
 }
 
 }  // namespace
-
-std::span<const FormatRow> trainer_rows() { return shared_rows; }
-std::span<const FormatRow> harmless_rows() { return quiet_rows; }
 
 void take_precision(Sheet& sheet, std::initializer_list<std::string_view> dtype_keys, Loads loads) {
   const Setting* bf16 = chosen(sheet, "bf16");

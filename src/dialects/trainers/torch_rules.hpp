@@ -108,10 +108,6 @@ void take_model_file(Sheet& sheet);
 /// Liger's kernels, whose loss is fused with the head (Liger-Kernel transformers/monkey_patch.py).
 void take_liger(Sheet& sheet, std::string_view key);
 
-/// Keys that all of them share.
-std::span<const FormatRow> trainer_rows();   ///< of transformers' TrainingArguments
-std::span<const FormatRow> harmless_rows();  ///< logging, saving, schedules, seeds
-
 /// accelerate keeps what FSDP trains in fp32 under mixed precision, whatever it was loaded as (accelerator.py,
 /// _prepare_fsdp2; utils/fsdp_utils.py, fsdp2_prepare_model).
 void widen_under_fsdp(Sheet& sheet);

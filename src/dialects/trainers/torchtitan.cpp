@@ -69,12 +69,6 @@ void take_torchtitan_model(Sheet& sheet) {
   sheet.assume(*name, "no public model is known by that name: say --model or the shape");
 }
 
-constexpr FormatRow rows[] = {
-#include "dialects/torchtitan.inc"
-};
-
-constexpr std::span<const FormatRow> tables[] = {rows};
-
 /// Where every degree is said, how many ranks there are. \param data  ranks of data parallelism; 0 where that is the
 /// rest
 void take_world(Sheet& sheet, std::int64_t data) {
@@ -175,7 +169,24 @@ void take_microbatches(Sheet& sheet) {
   }
 }
 
-void rules(Sheet& sheet) {
+std::string_view schedule_of(const spec::Layout& layout) {
+  if (layout.schedule == spec::Schedule::gpipe) return "GPipe";
+  return layout.vpp > 1 ? "Interleaved1F1B" : "1F1B";
+}
+
+void write_degrees(const spec::Layout& layout, Page& page) {
+  const auto weights = program::StateSharding(layout).of(layers::Split::replicated).weights;
+  const std::int64_t shards = std::max<std::int64_t>(1, weights / layout.cp);
+  page.put("parallelism.data_parallel_shard_degree", shards);
+  page.put("parallelism.data_parallel_replicate_degree", layout.dp / shards);
+  page.put("parallelism.tensor_parallel_degree", layout.tp);
+  if (layout.ep > 1) page.put("parallelism.expert_tensor_parallel_degree", layout.etp);
+  if (layout.pp > 1) page.put("parallelism.pipeline_parallel_schedule", std::string(schedule_of(layout)));
+}
+
+}  // namespace
+
+void torchtitan_rules(Sheet& sheet) {
   take_model_file(sheet);
   take_torchtitan_model(sheet);
   take_data_parallelism(sheet);
@@ -193,49 +204,19 @@ void rules(Sheet& sheet) {
   take_length(sheet, {"training.steps", {}});
 }
 
-std::string_view schedule_of(const spec::Layout& layout) {
-  if (layout.schedule == spec::Schedule::gpipe) return "GPipe";
-  return layout.vpp > 1 ? "Interleaved1F1B" : "1F1B";
-}
-
-void write_degrees(const spec::Layout& layout, Page& page) {
-  const auto weights = program::StateSharding(layout).of(layers::Split::replicated).weights;
-  const std::int64_t shards = std::max<std::int64_t>(1, weights / layout.cp);
-  page.put("parallelism.data_parallel_shard_degree", shards);
-  page.put("parallelism.data_parallel_replicate_degree", layout.dp / shards);
-  page.put("parallelism.tensor_parallel_degree", layout.tp);
-  if (layout.ep > 1) page.put("parallelism.expert_tensor_parallel_degree", layout.etp);
-  if (layout.pp > 1) page.put("parallelism.pipeline_parallel_schedule", std::string(schedule_of(layout)));
-}
-
 /// torchtitan 0.3.0, config/configs.py. A local batch is what a pipeline cuts into micro-batches; without one
 /// torchtitan accumulates up to the global batch.
-std::string write(Letter& letter) {
+std::string write_torchtitan(Letter& letter) {
   const auto& [training, layout] = std::tie(letter.question.training, letter.question.layout);
   const std::int64_t local = training.micro_batch * (layout.pp > 1 ? training.grad_accum : 1);
   letter.settings.put("training.local_batch_size", local);
   letter.settings.put("training.global_batch_size", training.global_batch);
-  write_rows({rows}, letter);
+  write_rows(letter);
   write_degrees(layout, letter.settings);
   if (layout.pp > 1) letter.settings.put("parallelism.pipeline_parallel_microbatch_size", training.micro_batch);
   letter.settings.put("activation_checkpoint.mode", letter.text("recompute"));
   if (spec::offloads_weights(training.offload)) letter.settings.say("training.enable_cpu_offload", true);
   return letter.settings.options(torchrun(layout, "-m torchtitan.train"), Style::bare);
-}
-
-}  // namespace
-
-const Format& torchtitan_format() {
-  static const Format format{
-      "torchtitan configuration",
-      "torchtitan",
-      tables,
-      "model.flavor training.seq_len+model.name modules.pre_trainer.overrides.training.local_batch_size",
-      rules,
-      false,
-      nullptr,
-      write};
-  return format;
 }
 
 }  // namespace llmcalc::dialects

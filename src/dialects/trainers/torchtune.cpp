@@ -17,12 +17,6 @@
 namespace llmcalc::dialects {
 namespace {
 
-constexpr FormatRow rows[] = {
-#include "dialects/torchtune.inc"
-};
-
-constexpr std::span<const FormatRow> tables[] = {rows};
-
 /// What stands behind the last dot of "torchtune.models.llama3_1.lora_llama3_1_8b", in lower case.
 std::string component_name(std::string_view component) {
   return quantity::to_lower(component.substr(component.rfind('.') + 1));
@@ -191,7 +185,18 @@ void take_epochs(Sheet& sheet) {
   sheet.say("steps", std::to_string(all), *sheet.find("max_steps_per_epoch"));
 }
 
-void rules(Sheet& sheet) {
+void write_torchtune_optimizer(Letter& letter) {
+  const auto theirs = theirs_for(letter.text("optimizer"), "@torchtune_optimizer");
+  if (theirs.empty()) return;
+  letter.settings.put("optimizer._component_", std::string(theirs));
+  const auto implementation = letter.question.training.optimizer_impl;
+  if (letter.question.training.optimizer != spec::Optimizer::adamw) return;
+  letter.settings.put("optimizer.fused", std::string(implementation == spec::OptimizerImpl::fused ? "True" : "False"));
+}
+
+}  // namespace
+
+void torchtune_rules(Sheet& sheet) {
   take_torchtune_model(sheet);
   take_adapted(sheet);
   take_optimizer(sheet);
@@ -202,21 +207,12 @@ void rules(Sheet& sheet) {
   if (!sheet.has("seq")) sheet.assume("samples as long as --seq: the file leaves their length to the data");
 }
 
-void write_torchtune_optimizer(Letter& letter) {
-  const auto theirs = theirs_for(letter.text("optimizer"), "@torchtune_optimizer");
-  if (theirs.empty()) return;
-  letter.settings.put("optimizer._component_", std::string(theirs));
-  const auto implementation = letter.question.training.optimizer_impl;
-  if (letter.question.training.optimizer != spec::Optimizer::adamw) return;
-  letter.settings.put("optimizer.fused", std::string(implementation == spec::OptimizerImpl::fused ? "True" : "False"));
-}
-
 /// torchtune 0.6.1, recipes/lora_finetune_single_device.py and its kin, recipes/configs.
-std::string write(Letter& letter) {
+std::string write_torchtune(Letter& letter) {
   const spec::Question& question = letter.question;
   const auto& [training, layout] = std::tie(question.training, question.layout);
   const auto yes = [&](std::string_view key, bool on) { letter.settings.put(key, std::string(on ? "True" : "False")); };
-  write_rows({rows}, letter);
+  write_rows(letter);
   letter.settings.put("dtype", std::string(training.precision.weights == formats::Dtype::fp32 ? "fp32" : "bf16"));
   yes("enable_activation_checkpointing", training.recompute.policy == spec::RecomputePolicy::full);
   write_torchtune_optimizer(letter);
@@ -229,20 +225,6 @@ std::string write(Letter& letter) {
       fmt::format("tune run{} {}_finetune_{} --config $CONFIG", ranks, has_adapters(question) ? "lora" : "full",
                   layout.gpus > 1 ? "distributed" : "single_device"),
       Style::assigned);
-}
-
-}  // namespace
-
-const Format& torchtune_format() {
-  static const Format format{"torchtune configuration",
-                             "torchtune",
-                             tables,
-                             "model._component_ tokenizer._component_",
-                             rules,
-                             false,
-                             nullptr,
-                             write};
-  return format;
 }
 
 }  // namespace llmcalc::dialects

@@ -16,13 +16,6 @@
 namespace llmcalc::dialects {
 namespace {
 
-/// trl's ModelConfig (trainer/model_config.py) and the configurations of its trainers.
-constexpr FormatRow rows[] = {
-#include "dialects/trl.inc"
-};
-
-const std::span<const FormatRow> tables[] = {rows, trainer_rows(), harmless_rows()};
-
 /// Keys that trl's configurations and ModelConfig have beside those of TrainingArguments.
 void take_trl(Sheet& sheet) {
   const bool is_trl = sheet.find({"algorithm", "use_peft", "lora_r", "load_in_4bit", "load_in_8bit", "max_length",
@@ -133,7 +126,26 @@ void take_algorithm(Sheet& sheet) {
   assume_reward_model(sheet, "algorithm");
 }
 
-void rules(Sheet& sheet) {
+/// trl 1.16.0, trl/scripts/sft.py: SFTConfig, ModelConfig. $MODEL stands for a hub id or a folder, $DATA for a data
+/// set.
+void write_training(Letter& letter) {
+  const spec::Question& question = letter.question;
+  letter.settings.put("model_name_or_path", "$MODEL");
+  letter.settings.put("dataset_name", "$DATA");
+  write_rows(letter);
+  write_optimizer(letter, "optim");
+  write_precision(letter, "dtype", Loads::fp32);
+  write_recompute(letter);
+  if (question.training.fused_kernels) letter.settings.say("use_liger_kernel", true);
+  if (has_adapters(question)) letter.settings.say("use_peft", true);
+  write_adapters(letter, {"lora_r", "lora_target_modules", "lora_modules_to_save"});
+  if (in_4_bits(question)) letter.settings.say("load_in_4bit", true);
+  if (in_4_bits(question) && letter.text("weights").ends_with("-dq")) letter.settings.say("use_bnb_nested_quant", true);
+}
+
+}  // namespace
+
+void trainer_rules(Sheet& sheet) {
   take_trl(sheet);
   // DeepSpeed's own programs name their file --deepspeed_config (deepspeed/__init__.py, add_config_arguments).
   const bool alone = sheet.find("deepspeed_config") != nullptr;
@@ -162,24 +174,7 @@ void rules(Sheet& sheet) {
   assume_full_sequences(sheet, {"packing"});
 }
 
-/// trl 1.16.0, trl/scripts/sft.py: SFTConfig, ModelConfig. $MODEL stands for a hub id or a folder, $DATA for a data
-/// set.
-void write_training(Letter& letter) {
-  const spec::Question& question = letter.question;
-  letter.settings.put("model_name_or_path", "$MODEL");
-  letter.settings.put("dataset_name", "$DATA");
-  write_rows({rows, trainer_rows()}, letter);
-  write_optimizer(letter, "optim");
-  write_precision(letter, "dtype", Loads::fp32);
-  write_recompute(letter);
-  if (question.training.fused_kernels) letter.settings.say("use_liger_kernel", true);
-  if (has_adapters(question)) letter.settings.say("use_peft", true);
-  write_adapters(letter, {"lora_r", "lora_target_modules", "lora_modules_to_save"});
-  if (in_4_bits(question)) letter.settings.say("load_in_4bit", true);
-  if (in_4_bits(question) && letter.text("weights").ends_with("-dq")) letter.settings.say("use_bnb_nested_quant", true);
-}
-
-std::string write(Letter& letter) {
+std::string write_trainer(Letter& letter) {
   const auto& [training, layout] = std::tie(letter.question.training, letter.question.layout);
   write_training(letter);
   if (training.framework == spec::Framework::deepspeed) {
@@ -197,20 +192,6 @@ std::string write(Letter& letter) {
   letter.settings.rename("max_length", "block_size");
   letter.settings.remove("attn_implementation");
   return letter.settings.options(accelerated(letter, "run_clm.py"));
-}
-
-}  // namespace
-
-const Format& trainer_format() {
-  static const Format format{"Hugging Face training arguments",
-                             "hf",
-                             tables,
-                             "per_device_train_batch_size deepspeed_config model_name_or_path output_dir+learning_rate",
-                             rules,
-                             false,
-                             nullptr,
-                             write};
-  return format;
 }
 
 }  // namespace llmcalc::dialects

@@ -12,23 +12,8 @@
 namespace llmcalc::dialects {
 namespace {
 
-constexpr FormatRow rows[] = {
-#include "dialects/unsloth.inc"
-};
-
-const std::span<const FormatRow> tables[] = {rows, harmless_rows()};
-
 /// What adapters stand on where nothing is said: every linear layer of Llama.
 constexpr std::string_view usual_modules = "q_proj,k_proj,v_proj,o_proj,gate_proj,up_proj,down_proj";
-
-/// Options have switches of their own for no.
-void take_opposites(Settings& settings) {
-  for (Setting& setting : settings.all()) {
-    if (!setting.key.starts_with("no_") || setting.text != "true") continue;
-    setting.key.erase(0, std::string_view("no_").size());
-    setting.text = "false";
-  }
-}
 
 void take_method(Sheet& sheet, bool is_script) {
   const Setting* type = sheet.find("training_type");
@@ -59,7 +44,18 @@ void take_checkpointing(Sheet& sheet) {
   sheet.say("offload", word == "unsloth" ? "activations" : "none", *said);
 }
 
-void rules(Sheet& sheet) {
+}  // namespace
+
+/// Options have switches of their own for no.
+void rename_unsloth(Settings& settings) {
+  for (Setting& setting : settings.all()) {
+    if (!setting.key.starts_with("no_") || setting.text != "true") continue;
+    setting.key.erase(0, std::string_view("no_").size());
+    setting.text = "false";
+  }
+}
+
+void unsloth_rules(Sheet& sheet) {
   take_method(sheet, sheet.find("algorithm") != nullptr);
   take_checkpointing(sheet);
   sheet.by_default("micro_batch", "2", "unsloth default");
@@ -69,14 +65,14 @@ void rules(Sheet& sheet) {
   assume_full_sequences(sheet, {"packing"});
 }
 
-std::string write(Letter& letter) {
+std::string write_unsloth(Letter& letter) {
   const spec::Question& question = letter.question;
   const spec::Training& training = question.training;
   letter.settings.put("model", "$MODEL");
   letter.settings.put("dataset", "$DATA");
   letter.settings.put("training_type", std::string(has_adapters(question) ? "lora" : "full"));
   letter.settings.say("load_in_4bit", in_4_bits(question));
-  write_rows({rows}, letter);
+  write_rows(letter);
   const bool recomputes = training.recompute.policy == spec::RecomputePolicy::full;
   const bool offloads = training.offload == spec::Offload::activations;
   letter.settings.put("gradient_checkpointing", std::string(!recomputes ? "none" : offloads ? "unsloth" : "yes"));
@@ -84,14 +80,6 @@ std::string write(Letter& letter) {
   const bool alone = question.layout.gpus == 1;
   return letter.settings.options(alone ? "unsloth train" : torchrun(question.layout, "-m unsloth_cli train"),
                                  Style::dashed);
-}
-
-}  // namespace
-
-const Format& unsloth_format() {
-  static const Format format{"Unsloth configuration", "unsloth", tables, "training.training_type", rules, false,
-                             take_opposites,          write};
-  return format;
 }
 
 }  // namespace llmcalc::dialects
