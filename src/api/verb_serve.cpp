@@ -92,6 +92,7 @@ const serving::Candidate* chosen_of(const std::vector<serving::Candidate>& found
 /// Where nothing does what was asked, the verdict is not that of one of them.
 void refuse_all(serving::ServingAnswer& answer) {
   if (answer.verdict != serving::ServingVerdict::fits) return;
+  answer.broken_limits.clear();
   const auto& load = answer.deployment.question.serving.load;
   answer.verdict = serving::ServingVerdict::does_not_fit;
   answer.reason =
@@ -99,12 +100,17 @@ void refuse_all(serving::ServingAnswer& answer) {
                 : "nothing carries the load within the limits";
 }
 
-/// The command that starts what was answered, or what the first advice makes of it where that does not start.
+bool fails(const serving::ServingAnswer& answer) {
+  return answer.verdict == serving::ServingVerdict::does_not_fit || !answer.broken_limits.empty();
+}
+
+/// The command that starts what was answered, or what the first advice makes of it where that does not start or does
+/// not carry the load.
 /// \return what is to be said beside it
 template <class Asked>
 auto add_launch(const Asked& asked, const std::vector<read::Given>& words, const spec::Question& question,
                 const dialects::ServedNames& names, render::ServingReport& report) {
-  const bool changes = report.answer.verdict == serving::ServingVerdict::does_not_fit && !report.advice.empty();
+  const bool changes = fails(report.answer) && !report.advice.empty();
   if (changes) report.launched_with = report.advice.front().change;
   auto command = dialects::server_command(
       changes ? serving::deploy(asked(with_change(words, report.launched_with, question)).question)
@@ -142,8 +148,7 @@ render::ServingReport serve(const std::vector<read::Given>& said, const std::opt
   report.answer = serving::serve(question);
   if ((report.plans && report.plans->best.empty()) || (options.find && chosen_of(report.found) == nullptr))
     refuse_all(report.answer);
-  const auto& capacity = report.answer.capacity;
-  report.advice = serving::advise(question, capacity, [&] { return larger_than(question.gpu, catalogue); });
+  report.advice = serving::advise(report.answer, [&] { return larger_than(question.gpu, catalogue); });
   if (!question.gpu) report.cards = serving::ask_cards(question, usual_cards(catalogue));
   if (options.table) report.table = serving::capacity_cells(question);
   const auto names = served_names(words, resolved, catalogue);
@@ -246,11 +251,6 @@ bool has_waiting(const serving::ServingAnswer& answer) {
   return answer.capacity.queued > 0 && answer.verdict == serving::ServingVerdict::fits;
 }
 
-bool fails(const serving::ServingAnswer& answer, bool strict) {
-  const bool late = answer.speed && !serving::keeps_limits(answer.deployment.question.serving.load, *answer.speed);
-  return answer.verdict == serving::ServingVerdict::does_not_fit || late || (strict && has_waiting(answer));
-}
-
 trust::VerdictKind kind_of(serving::ServingVerdict verdict) {
   switch (verdict) {
     case serving::ServingVerdict::fits: return trust::VerdictKind::fits;
@@ -283,14 +283,13 @@ render::RunLine line_of(const NamedRun& run, const Asking& asking) {
   verdict.capacity = answer.memory.capacity;
   verdict.needed = verdict.low = verdict.high = device_total(answer);
   if (!answer.reason.empty()) line.reasons.push_back(answer.reason);
+  quantity::append(line.reasons, answer.broken_limits);
   if (asking.strict && has_waiting(answer)) line.reasons.push_back(waiting_words(answer));
   line.at_once = answer.capacity.max_concurrency;
   if (!answer.speed) return line;
   line.first_token = answer.speed->ttft;
   line.token = answer.speed->tpot;
   line.token_cost = answer.speed->cost.all;
-  const bool keeps = serving::keeps_limits(resolved.question.serving.load, *answer.speed);
-  if (!keeps) line.reasons.push_back("tokens come later than the limits allow");
   return line;
 }
 
@@ -342,7 +341,7 @@ Reply ask_serve(const Arguments& arguments, const Surroundings& around) {
   const bool needs_verdict = strict || arguments.has("quiet");
   if (answer.verdict == serving::ServingVerdict::no_accelerator && needs_verdict) refuse_no_verdict();
   Reply reply;
-  reply.code = fails(answer, strict) ? ExitCode::does_not_fit : ExitCode::fits;
+  reply.code = fails(answer) || (strict && has_waiting(answer)) ? ExitCode::does_not_fit : ExitCode::fits;
   reply.notes = asked.notes();
   reply.warnings = report.warnings;
   if (has_waiting(answer)) {

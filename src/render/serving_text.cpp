@@ -127,7 +127,9 @@ using serving::ServingVerdict;
 
 std::string verdict_word(const ServingReport& report, const TextStyle& style) {
   switch (report.answer.verdict) {
-    case ServingVerdict::fits: return paint("FITS", Ink::good, style);
+    case ServingVerdict::fits:
+      return report.answer.broken_limits.empty() ? paint("FITS", Ink::good, style)
+                                                 : paint("OVER LIMIT", Ink::bad, style);
     case ServingVerdict::does_not_fit: return paint("DOES NOT FIT", Ink::bad, style);
     case ServingVerdict::no_accelerator: break;
   }
@@ -156,26 +158,6 @@ std::string server_of(const ServingReport& report) {
   return question.layout.dp > 1 ? words + fmt::format(", {} copies", question.layout.dp) : words;
 }
 
-/// ", but the first token comes after 1.2 s, not within 1 s"
-std::string missed_limits(const serving::ServingAnswer& answer) {
-  const auto& load = answer.deployment.question.serving.load;
-  if (!answer.speed) return {};
-  std::string words;
-  const auto add = [&](std::string_view what, quantity::Seconds takes, const std::optional<quantity::Seconds>& limit) {
-    if (!limit || takes <= *limit) return;
-    const bool never = std::isinf(quantity::in_seconds(takes));
-    const auto when = never ? "ever later" : "after " + quantity::format_duration(takes);
-    words += fmt::format("{} {} {}, not within {}", words.empty() ? ", but" : " and", what, when,
-                         quantity::format_duration(*limit));
-  };
-  add("the first token comes", answer.speed->ttft, load.ttft);
-  add("each later one", answer.speed->tpot, load.tpot);
-  if (!answer.speed->tail) return words;
-  add("the first token of 95 in 100 comes", answer.speed->tail->ttft.p95, load.ttft_p95);
-  add("each later one of 95 in 100", answer.speed->tail->tpot.p95, load.tpot_p95);
-  return words;
-}
-
 std::string start_of(const ServingReport& report) {
   const auto& answer = report.answer;
   if (answer.verdict == ServingVerdict::does_not_fit) return answer.reason;
@@ -185,8 +167,10 @@ std::string start_of(const ServingReport& report) {
     return fmt::format("needs {} {} of an accelerator for {}; --gpu names one for a verdict", in_unit(needed, unit),
                        unit.name, load_words(report));
   }
-  return fmt::format("starts, with room for {} x {} tokens{}", format_count(answer.capacity.max_concurrency),
-                     format_count(answer.capacity.context), missed_limits(answer));
+  const auto& broken = answer.broken_limits;
+  return fmt::format("starts, with room for {} x {} tokens{}{}", format_count(answer.capacity.max_concurrency),
+                     format_count(answer.capacity.context), broken.empty() ? "" : ", but ",
+                     quantity::joined(broken, " and "));
 }
 
 std::string longest_of(const ServingReport& report) {
@@ -229,8 +213,9 @@ std::string bytes_of(const ServingReport& report) {
   return words;
 }
 
-std::string change_of(const Candidate& candidate) {
+std::string change_of(const Candidate& candidate, bool limited) {
   if (!candidate.starts) return candidate.change + ": does not start";
+  if (limited) return candidate.change + ": carries the load";
   return fmt::format("{}: {} at once, context {}", candidate.change, format_count(candidate.max_concurrency),
                      format_count(candidate.max_context));
 }
@@ -315,14 +300,15 @@ Paragraph serving_changes(const ServingReport& report, const TextStyle& style) {
   Paragraph block;
   for (const auto& candidate : report.found) {
     const auto* lacks = candidate.starts && !candidate.carries ? "; does not carry the load" : "";
-    add_lines(block, labelled(block.lines.empty() ? "found" : "", change_of(candidate) + lacks, style));
+    add_lines(block, labelled(block.lines.empty() ? "found" : "", change_of(candidate, false) + lacks, style));
   }
   constexpr std::size_t few = 5;  // the verdict is that of the best
+  const bool limited = !report.answer.broken_limits.empty();
   const std::size_t found = block.lines.size();
   block.least = std::min(few, found);
   for (const auto& candidate : report.advice) {
     const bool first = block.lines.size() == found;
-    add_lines(block, labelled(first ? "try" : "", change_of(candidate), style));
+    add_lines(block, labelled(first ? "try" : "", change_of(candidate, limited), style));
   }
   if (!report.advice.empty()) ++block.least;
   return block;

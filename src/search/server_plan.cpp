@@ -116,7 +116,7 @@ void consider(const spec::Question& question, ServerPlans& plans) {
   if (load.rate) {
     speed = serving::speed_of(deployment);
     ++plans.estimates;
-    if (!speed || speed->saturated || !serving::keeps_limits(load, *speed)) return;
+    if (!speed || !serving::keeps_limits(load, *speed)) return;
   }
   plans.best.push_back({question, std::move(*speed), tokens});
   if (!load.rate)

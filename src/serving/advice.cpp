@@ -195,8 +195,32 @@ class Adviser {
 
 }  // namespace
 
-std::vector<Candidate> advise(const Question& question, const Capacity& capacity,
+namespace {
+
+/// What carries a load that comes too fast or is held to too little time: narrower weights, and the fewest copies.
+std::vector<Candidate> advise_load(const Question& question) {
+  std::vector<Candidate> found;
+  const auto take = [&](Candidate candidate) {
+    if (candidate.carries) found.push_back(std::move(candidate));
+    return !found.empty();
+  };
+  for (const Quant quant : ladder(question.serving.engine)) {
+    if (!is_narrower(question, quant)) continue;
+    Question changed = question;
+    changed.serving.quant = quant;
+    if (take(weigh(changed, fmt::format("--quant {}", spec::name_of(quant)), "a quantized checkpoint"))) break;
+  }
+  take(std::move(find(question, Find::gpus).front()));
+  return found;
+}
+
+}  // namespace
+
+std::vector<Candidate> advise(const ServingAnswer& answer,
                               const std::function<std::vector<spec::Accelerator>()>& larger) {
+  const Question& question = answer.deployment.question;
+  const Capacity& capacity = answer.capacity;
+  if (!answer.broken_limits.empty()) return advise_load(question);
   const bool carries = capacity.max_concurrency >= question.serving.load.concurrency;
   if (carries || !question.gpu) return {};
   Adviser adviser(question, capacity);

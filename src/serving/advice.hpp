@@ -1,7 +1,7 @@
 // Other ways to serve the same model: what would make it fit or fit more, and what a search for one choice found.
 #pragma once
 
-#include "serving/capacity.hpp"
+#include "serving/answer.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -22,10 +22,10 @@ struct Candidate {
   bool carries = false;  ///< the whole load that was asked for, within its limits
 };
 
-/// Changes with which the server starts, if need be with shorter requests, or carries the concurrency that it does not
-/// carry as asked.
+/// Changes with which the server starts, if need be with shorter requests, or carries the load that it does not carry
+/// as asked.
 /// \param larger  accelerators to consider in place of the question's, the smallest first
-std::vector<Candidate> advise(const spec::Question& question, const Capacity& capacity,
+std::vector<Candidate> advise(const ServingAnswer& answer,
                               const std::function<std::vector<spec::Accelerator>()>& larger);
 
 /// Whether an accelerator takes the whole load at once.

@@ -63,6 +63,28 @@ std::string reason_of(const ServingAnswer& answer) {
                      quantity::format_gib(memory.needed), quantity::format_gib(memory.pool));
 }
 
+/// "it answers 20.7 of 500 requests a second", "the first token comes after 1.2 s, not within 1 s"
+std::vector<std::string> broken_limits(const spec::Load& load, const Speed& speed) {
+  std::vector<std::string> broken;
+  const auto add = [&](std::string_view what, quantity::Seconds takes, const std::optional<quantity::Seconds>& limit) {
+    if (!limit || takes <= *limit) return;
+    broken.push_back(fmt::format("{} after {}, not within {}", what, quantity::format_duration(takes),
+                                 quantity::format_duration(*limit)));
+  };
+  if (speed.saturated) {  // a first token comes ever later
+    broken.push_back(fmt::format("it answers {} of {} requests a second",
+                                 quantity::format_number(speed.requests_per_s, 3),
+                                 quantity::format_number(*load.rate, 3)));
+  } else {
+    add("the first token comes", speed.ttft, load.ttft);
+  }
+  add("each later one", speed.tpot, load.tpot);
+  if (!speed.tail) return broken;
+  add("the first token of 95 in 100 comes", speed.tail->ttft.p95, load.ttft_p95);
+  add("each later one of 95 in 100", speed.tail->tpot.p95, load.tpot_p95);
+  return broken;
+}
+
 void judge(ServingAnswer& answer) {
   if (total_memory(answer.deployment.question) == quantity::bytes(0)) return;
   answer.verdict = starts(answer.memory) ? ServingVerdict::fits : ServingVerdict::does_not_fit;
@@ -248,6 +270,7 @@ ServingAnswer serve(const spec::Question& question) {
   answer.state = states_of(deployment, groups, deployment.setup.slots);
   judge(answer);
   if (answer.verdict == ServingVerdict::fits && !uses_processor(question)) answer.speed = speed_of(deployment);
+  if (answer.speed) answer.broken_limits = broken_limits(question.serving.load, *answer.speed);
   answer.notes = notes_on(answer);
   return answer;
 }

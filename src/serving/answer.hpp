@@ -20,12 +20,13 @@ struct ServingAnswer {
   std::vector<RankMemory> ranks;  ///< of all pipeline stages or cards, in order; empty where there is one
   Capacity capacity;
   std::int64_t parameters = 0;
-  quantity::Bytes model;            ///< all tensors of the model, wherever they are
-  quantity::Bytes file;             ///< of a GGUF file; zero for other checkpoints
-  quantity::Bytes bytes_per_token;  ///< on the tightest rank, of layers that see everything, or else of windows
-  std::int64_t reach = 0;           ///< tokens for which these layers keep so many; 0: all
-  quantity::Bytes state;            ///< on it, of recurrent layers, of all sequences side by side
-  std::optional<Speed> speed;       ///< empty where the server does not start
+  quantity::Bytes model;                   ///< all tensors of the model, wherever they are
+  quantity::Bytes file;                    ///< of a GGUF file; zero for other checkpoints
+  quantity::Bytes bytes_per_token;         ///< on the tightest rank, of layers that see everything, or else of windows
+  std::int64_t reach = 0;                  ///< tokens for which these layers keep so many; 0: all
+  quantity::Bytes state;                   ///< on it, of recurrent layers, of all sequences side by side
+  std::optional<Speed> speed;              ///< empty where the server does not start
+  std::vector<std::string> broken_limits;  ///< of the load: what it does not keep of them, in words
   std::vector<std::string> notes;
 };
 

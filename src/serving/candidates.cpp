@@ -20,7 +20,7 @@ bool carries(const Deployment& deployment, const Capacity& capacity) {
   if (!load.rate && capacity.max_concurrency < load.concurrency) return false;
   if (!question.gpu || !(load.rate || is_limited(load))) return true;
   const auto speed = uses_processor(question) ? std::nullopt : speed_of(deployment);
-  return speed && !speed->saturated && keeps_limits(load, *speed);
+  return speed && keeps_limits(load, *speed);
 }
 
 Candidate weigh(const Question& question, std::string change, std::string cost) {

@@ -66,6 +66,8 @@ class LoadClock {
     return static_cast<double>(deployment_.question.layout.dp * deployment_.question.serving.layout.attention_dp);
   }
   bool runs() const { return room_ >= 1.0; }
+  /// Requests that run at once over the deployment.
+  double seats() const { return room_ * copies(); }
 
   Speed at(double concurrency) const {
     const double asked = std::max(1.0, concurrency / copies());
@@ -224,21 +226,21 @@ void wait_for_ever(Speed& speed) {
   speed.admission = speed.ttft = speed.request = seconds(never);
 }
 
-/// Little's law: requests in flight are their rate times what one takes, which grows with them.
+/// Little's law: as many are in flight as come within the time that one takes, which grows with them.
 Speed at_rate(const LoadClock& clock, double rate) {
-  constexpr int most = 40;
-  constexpr double limit = 1e5;
-  double concurrency = 1.0;
-  Speed speed = clock.at(concurrency);
-  for (int i = 0; i < most; ++i) {
-    const double next = std::min(limit, std::max(1.0, rate * in_seconds(speed.request)));
-    if (std::abs(next - concurrency) < 1e-3 * concurrency) break;
-    concurrency = (concurrency + next) / 2;
-    speed = clock.at(concurrency);
+  double high = clock.seats();
+  Speed speed = clock.at(high);
+  speed.saturated = speed.requests_per_s < rate;
+  if (speed.saturated) {
+    wait_for_ever(speed);
+    return speed;
   }
-  speed.saturated = speed.requests_per_s < 0.9 * rate && rate * in_seconds(speed.request) > 1.0;
-  if (speed.saturated) wait_for_ever(speed);
-  return speed;
+  constexpr double close = 1e-4;
+  for (double low = 0; high - low > close * high;) {
+    const double middle = (low + high) / 2;
+    (clock.at(middle).requests_per_s < rate ? low : high) = middle;
+  }
+  return clock.at(high);
 }
 
 /// Of requests that come by chance, and not whenever another has its answer, the means are those of the requests
@@ -308,7 +310,7 @@ using Limit = std::optional<Seconds>;
 bool keeps(const Limit& limit, Seconds time) { return !limit || time <= *limit; }
 
 bool keeps_means(const spec::Load& load, const Speed& speed) {
-  return keeps(load.ttft, speed.ttft) && keeps(load.tpot, speed.tpot);
+  return !speed.saturated && keeps(load.ttft, speed.ttft) && keeps(load.tpot, speed.tpot);
 }
 
 bool limits_tail(const spec::Load& load) { return load.ttft_p95 || load.tpot_p95; }

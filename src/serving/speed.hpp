@@ -75,7 +75,7 @@ struct Speed {
 /// Whether the load asks how soon tokens come.
 bool is_limited(const spec::Load& load);
 
-/// Whether the first token and each later one come as soon as the load asks.
+/// Whether requests are answered as fast as they come, and the first token and each later one as soon as the load asks.
 bool keeps_limits(const spec::Load& load, const Speed& speed);
 
 /// Under the load of the question. Empty without an accelerator, or where not one request runs.

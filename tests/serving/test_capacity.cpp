@@ -1,9 +1,11 @@
 // Printed capacities, asked again, fit; one more does not.
 #include "catch.hpp"
+#include "quantity/lists.hpp"
 #include "serving/advice.hpp"
 #include "serving/answer.hpp"
 #include "serving/questions.hpp"
 
+#include <cmath>
 #include <string>
 
 namespace {
@@ -55,7 +57,7 @@ TEST_CASE("advice does what it says") {
   const auto question = test::served(server);
   const auto answer = serving::serve(question);
   REQUIRE(answer.verdict == serving::ServingVerdict::does_not_fit);
-  const auto advice = serving::advise(question, answer.capacity, [] { return std::vector<spec::Accelerator>(); });
+  const auto advice = serving::advise(answer, [] { return std::vector<spec::Accelerator>(); });
   REQUIRE(!advice.empty());
   for (const auto& change : advice) {
     Words changed = server;
@@ -79,12 +81,39 @@ TEST_CASE("advice does what it says") {
   }
 }
 
+// By Little's law a server answers at most as many as run at once, divided by what one then takes; so many copies carry
+// a rate as that goes into it.
+TEST_CASE("a load that comes too fast or is held to too little is told, with what carries it") {
+  const std::vector<Words> loaded{{"model", "llama-3.1-8b", "gpu", "h100-sxm"},
+                                  {"model", "qwen3-32b", "gpu", "h100-sxm", "engine", "sglang", "quant", "fp8"},
+                                  {"model", "llama-3-70b", "gpu", "b200-sxm", "engine", "trtllm"}};
+  for (const Words& server : loaded) {
+    const auto full = ask(with(server, {"concurrency", "100000"})).speed->requests_per_s;
+    for (const double share : {0.5, 0.97, 1.03, 11.8}) {
+      const Words asked = with(server, {"rate", std::to_string(share * full)});
+      const auto answer = ask(asked);
+      CAPTURE(server, share);
+      CHECK(answer.verdict == serving::ServingVerdict::fits);
+      CHECK(answer.broken_limits.empty() == (share < 1));
+      const auto advice = serving::advise(answer, [] { return std::vector<spec::Accelerator>(); });
+      CHECK(advice.empty() == (share < 1));
+      const auto copies = static_cast<std::int64_t>(std::ceil(share));
+      const bool told =
+          quantity::contains(advice, "--gpus " + std::to_string(copies) + " --tp 1", &serving::Candidate::change);
+      CHECK(told == (share > 1));
+      const Words carried = with(asked, {"gpus", std::to_string(copies), "tp", "1"});
+      CHECK(ask(carried).broken_limits.empty());
+    }
+    CHECK(ask(with(server, {"tpot", "100us"})).broken_limits.size() == 1);
+    CHECK(ask(with(server, {"ttft", "100us", "tpot", "100us"})).broken_limits.size() == 2);
+  }
+}
+
 TEST_CASE("twice the ranks are advised where heads can be cut so often") {
   const auto advised = [](const char* model, const char* ranks, const std::string& change) {
     const auto question =
         test::served({"model", model, "gpu", "rtx-3070", "gpus", ranks, "tp", ranks, "context", "8k"});
-    const auto capacity = serving::serve(question).capacity;
-    const auto advice = serving::advise(question, capacity, [] { return std::vector<spec::Accelerator>(); });
+    const auto advice = serving::advise(serving::serve(question), [] { return std::vector<spec::Accelerator>(); });
     return std::ranges::find(advice, change, &serving::Candidate::change) != advice.end();
   };
   CHECK(advised("llama-3.1-8b", "2", "--gpus 4 --tp 4"));
@@ -95,8 +124,7 @@ TEST_CASE("twice the ranks are advised where heads can be cut so often") {
 TEST_CASE("fewer sequences make room under vLLM alone") {
   const auto advised = [](const char* engine) {
     const auto question = test::served({"model", "qwen3-32b", "gpu", "h100-sxm", "context", "37000", "engine", engine});
-    const auto capacity = serving::serve(question).capacity;
-    const auto advice = serving::advise(question, capacity, [] { return std::vector<spec::Accelerator>(); });
+    const auto advice = serving::advise(serving::serve(question), [] { return std::vector<spec::Accelerator>(); });
     return std::ranges::find(advice, "--max-seqs 256", &serving::Candidate::change) != advice.end();
   };
   CHECK(advised("vllm"));

@@ -33,7 +33,6 @@ bool carried(const Words& words) {
   const auto answer = serving::serve(served(words));
   const auto& load = answer.deployment.question.serving.load;
   if (answer.verdict != serving::ServingVerdict::fits || !answer.speed) return false;
-  if (load.rate && answer.speed->saturated) return false;
   if (!load.rate && answer.capacity.max_concurrency < load.concurrency) return false;
   return serving::keeps_limits(load, *answer.speed);
 }

@@ -237,6 +237,8 @@ void describe(auto& field, const ServingReport& report) {
                "Whether a server starts, what it carries, how fast it is and what tokens cost.");
   field("verdict", verdict_of(answer.verdict), "whether the engine starts with one request of the context");
   field("reason", Text{answer.reason}, "why it does not start");
+  field("broken_limits", answer.broken_limits,
+        "what the load asks and the server does not keep (exit 1); empty where it does");
   field("question", echoes(report.question), "the effective question, as in `fit`");
   field.object("engine", "its options", [&] { describe_engine(field, answer.deployment); });
   field("parameters", answer.parameters, "of the whole model");
@@ -253,7 +255,7 @@ void describe(auto& field, const ServingReport& report) {
   field("table", report.table, "of --table");
   field("launch", Text{report.launch}, "the command that starts the server; null where there is none");
   field("launched_with", Text{report.launched_with},
-        "the first advice, which that command takes, where the server does not start as asked");
+        "the first advice, which that command takes, where the server does not start or carry the load as asked");
   field("servers", report.servers, "that are started so, each on accelerators of its own");
   field("assumptions", sentences(report.assumptions), "what nobody said and the answer depends on");
   field("warnings", report.warnings, "what the caller should look at");
