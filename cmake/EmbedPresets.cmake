@@ -7,7 +7,7 @@ cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH llmcalc_presets_root)
 set(llmcalc_preset_reader)
 foreach(
   source IN
-  ITEMS formats/dtype read/checkpoint/stored_quant quantity/checked quantity/decimal quantity/error quantity/suggest
+  ITEMS formats/dtype read/checkpoint/stored_quant quantity/decimal quantity/error quantity/suggest
         quantity/text quantity/written spec/names spec/roles read/config/activation read/config/choose_family
         read/config/document read/config/amount read/config/expression read/config/expression_text read/config/family
         read/config/fields read/config/layers read/config/notes read/config/published_quant read/config/read_config

@@ -5,7 +5,7 @@
 #include "answer/figures.hpp"
 #include "answer/inner/parts.hpp"
 #include "frameworks/abilities.hpp"
-#include "frameworks/check_question.hpp"
+#include "frameworks/layout_rules.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "program/build.hpp"
 #include "quantity/format.hpp"

@@ -1,5 +1,9 @@
 #include "llmcalc/quantity/error.hpp"
 
+#include "llmcalc/quantity/checked.hpp"
+
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace llmcalc::quantity {
@@ -17,5 +21,9 @@ BadInput::BadInput(std::string place, std::string problem, std::string hint)
       place_(std::move(place)),
       problem_(std::move(problem)),
       hint_(std::move(hint)) {}
+
+void throw_overflow(const char* operation, std::int64_t a, std::int64_t b) {
+  throw Overflow(fmt::format("{} {} {} does not fit in 64 bits", a, operation, b));
+}
 
 }  // namespace llmcalc::quantity

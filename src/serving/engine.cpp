@@ -7,7 +7,7 @@
 #include "quantity/text.hpp"
 #include "serving/forward.hpp"
 #include "serving/inner/engines.hpp"
-#include "spec/draft_model.hpp"
+#include "spec/traits.hpp"
 
 #include <algorithm>
 #include <array>

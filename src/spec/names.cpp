@@ -6,8 +6,11 @@
 #include "llmcalc/spec/serving.hpp"
 #include "llmcalc/spec/shape.hpp"
 #include "llmcalc/spec/training.hpp"
+#include "llmcalc/spec/word.hpp"
 #include "quantity/lists.hpp"
 #include "spec/measurement.hpp"
+
+#include <algorithm>
 
 namespace llmcalc::spec {
 
@@ -37,6 +40,17 @@ template <>
 std::span<const Named<formats::Quant>> vocabulary<formats::Quant>() {
   static const std::vector<Named<formats::Quant>> words = all_words();
   return words;
+}
+
+std::string option_of(std::string_view term) {
+  std::string option = "--" + std::string(term);
+  std::ranges::replace(option, '_', '-');
+  return option;
+}
+
+std::string Assumption::sentence() const {
+  if (!is_option()) return words;
+  return option_of(term) + " " + text + (words.empty() ? "" : ", " + words);
 }
 
 }  // namespace llmcalc::spec

@@ -1,7 +1,9 @@
 // What several words of a vocabulary have in common, for rules that ask for a kind of word and not for one.
 #pragma once
 
+#include "llmcalc/formats/quant.hpp"
 #include "llmcalc/spec/layout.hpp"
+#include "llmcalc/spec/model.hpp"
 #include "llmcalc/spec/training.hpp"
 
 namespace llmcalc::spec {
@@ -60,5 +62,11 @@ constexpr bool has_low_rank(Method method) {
 constexpr bool has_backward_pass(Method method) {
   return method != Method::inference && method != Method::forward_only;
 }
+
+/// A model beside the one that is served, which proposes tokens to it.
+struct DraftModel {
+  Model model;
+  formats::Quant quant = formats::Quant::bf16;  ///< of its weights
+};
 
 }  // namespace llmcalc::spec

@@ -1,6 +1,6 @@
 // Against the energy that was published for GPT-3, BLOOM and Llama 3.1.
 #include "catch.hpp"
-#include "llmcalc/spec/operation.hpp"
+#include "llmcalc/spec/question.hpp"
 #include "timing/energy.hpp"
 
 using namespace llmcalc;

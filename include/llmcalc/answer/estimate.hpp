@@ -1,7 +1,6 @@
 // The answer to one question, as a value: renderers print it, nobody computes after it.
 #pragma once
 
-#include "llmcalc/answer/explanation.hpp"
 #include "llmcalc/answer/operation.hpp"
 #include "llmcalc/answer/verdict.hpp"
 #include "llmcalc/memory/phase.hpp"

@@ -1,13 +1,19 @@
 // What a run takes beyond its steps: failures and checkpoints, electricity and carbon.
 #pragma once
 
-#include "llmcalc/answer/explanation.hpp"
 #include "llmcalc/quantity/energy.hpp"
 #include "llmcalc/quantity/quantity.hpp"
 
 #include <string>
 
 namespace llmcalc::answer {
+
+/// How a number came about, for --explain.
+struct Explanation {
+  std::string formula;  ///< "parameters x bytes of bf16"
+  std::string numbers;  ///< "8,030,261,248 x 2 B"
+  std::string source;   ///< paper and equation, framework file, or "measured: ..."
+};
 
 /// How much of a run's time makes progress that lasts.
 struct Goodput {

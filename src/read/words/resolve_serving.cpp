@@ -4,9 +4,9 @@
 #include "read/resolve.hpp"
 #include "read/words/draft.hpp"
 #include "read/words/terms.hpp"
-#include "spec/draft_model.hpp"
 #include "spec/names.hpp"
 #include "spec/node.hpp"
+#include "spec/traits.hpp"
 
 #include <algorithm>
 #include <array>
