@@ -9,6 +9,10 @@
 #include <span>
 #include <string_view>
 
+namespace llmcalc::spec {
+struct Question;
+}
+
 namespace llmcalc::frameworks {
 
 /// What a rule looks at.
@@ -52,5 +56,8 @@ const LayoutRule* broken_rule(const LayoutUse& use);
 
 /// Of the rules that look at this and at no more, the first that is broken, or nullptr.
 const LayoutRule* broken_rule(const LayoutUse& use, LooksAt what);
+
+/// \throws quantity::BadInput naming the term that is missing, out of range or contradicts another
+void check_question(const spec::Question& question);
 
 }  // namespace llmcalc::frameworks

@@ -1,6 +1,6 @@
 #include "program/states.hpp"
 
-#include "frameworks/optimizer.hpp"
+#include "frameworks/table.hpp"
 #include "layers/blocks.hpp"
 #include "layers/widths.hpp"
 #include "program/optimizer_states.hpp"

@@ -2,7 +2,6 @@
 
 #include "search/inner/changes.hpp"
 
-#include "frameworks/optimizer.hpp"
 #include "frameworks/table.hpp"
 #include "quantity/lists.hpp"
 #include "spec/traits.hpp"

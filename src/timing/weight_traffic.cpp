@@ -1,6 +1,6 @@
 #include "timing/weight_traffic.hpp"
 
-#include "frameworks/optimizer.hpp"
+#include "frameworks/table.hpp"
 #include "program/optimizer_states.hpp"
 #include "program/sharding.hpp"
 #include "program/states.hpp"

@@ -1,7 +1,7 @@
 // A question that nobody read from words is checked by the estimate that it is handed to.
 #include "answer/asking.hpp"
 #include "catch.hpp"
-#include "frameworks/check_question.hpp"
+#include "frameworks/layout_rules.hpp"
 #include "llmcalc/quantity/error.hpp"
 
 using namespace llmcalc;

@@ -1,4 +1,3 @@
-#include "frameworks/optimizer.hpp"
 #include "frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
