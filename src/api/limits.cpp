@@ -2,9 +2,18 @@
 
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/format.hpp"
+#include "quantity/lists.hpp"
 #include "quantity/parse.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
 
 namespace llmcalc::api {
 namespace {
@@ -89,6 +98,163 @@ std::vector<std::string> beyond(const RunLimits& limits, const answer::Estimate&
     }
   }
   return found;
+}
+
+namespace {
+
+using nlohmann::json;
+using quantity::BadInput;
+
+constexpr std::size_t most_lines = 5;
+
+std::string gib_text(double bytes) { return quantity::format_gib(quantity::bytes(static_cast<std::int64_t>(bytes))); }
+std::string time_text(double seconds) { return quantity::format_duration(quantity::seconds(seconds)); }
+std::string money_text(double dollars) { return quantity::format_money(quantity::dollars(dollars)); }
+std::string count_text(double count) { return quantity::format_count(static_cast<std::int64_t>(count)); }
+
+/// A figure of answers, and which way is worse.
+struct Figure {
+  std::string_view label;
+  std::string (*text)(double);
+  bool is_worse_below;
+  std::array<std::string_view, 3> places;  ///< of a run or server, of a line of many, of a plan, in JSON (RFC 6901)
+};
+
+constexpr Figure figures[] = {
+    {"memory", gib_text, false, {"/needed_bytes", "/memory/held_bytes", "/best/0/figures/needed_bytes"}},
+    {"step", time_text, false, {"/time/step_seconds", "/step_seconds", "/best/0/figures/step_seconds"}},
+    {"cost", money_text, false, {"/time/cost_usd", "/cost_usd", "/best/0/figures/cost_usd"}},
+    {"requests at once", count_text, true, {"/capacity/max_concurrency", "/at_once"}},
+    {"longest context", count_text, true, {"/capacity/max_context"}},
+    {"first token", time_text, false, {"/speed/ttft_s", "/first_token_seconds"}},
+    {"a token", time_text, false, {"/speed/tpot_s", "/token_seconds"}},
+    {"a million tokens", money_text, false, {"/speed/cost/output_with_prompts_usd_per_million", "/token_cost_usd"}},
+    {"parameters", count_text, false, {"/model/parameters_total"}},
+};
+
+/// From good to bad, as the answers of all verbs spell them.
+constexpr std::array<std::string_view, 5> verdicts{"fits", "tight", "no_accelerator", "does_not_fit", "error"};
+
+/// Kinds of answers that have such figures.
+constexpr std::array<std::string_view, 4> comparable{"fit", "serve", "plan", "runs"};
+
+/// One line of what changed.
+struct Change {
+  std::string text;
+  double worse = 0.0;  ///< by which share; infinite for a verdict, negative for what is better
+};
+
+std::optional<double> number_of(const Figure& figure, const json& answer) {
+  for (const auto place : figure.places) {
+    const json::json_pointer pointer{std::string(place)};
+    if (place.empty() || !answer.contains(pointer) || !answer.at(pointer).is_number()) continue;
+    return answer.at(pointer).get<double>();
+  }
+  return std::nullopt;
+}
+
+std::string text_at(const json& answer, const char* key) {
+  const bool is_there = answer.contains(key) && answer.at(key).is_string();
+  return is_there ? answer.at(key).get<std::string>() : std::string();
+}
+
+std::optional<Change> change_of(const Figure& figure, const json& before, const json& now) {
+  const auto [was, is] = std::pair(number_of(figure, before), number_of(figure, now));
+  if (!was || !is || figure.text(*was) == figure.text(*is)) return std::nullopt;
+  const double share = *was == 0.0 ? HUGE_VAL : (*is - *was) / *was;
+  return Change{
+      fmt::format("{} {} -> {} ({:+.1f} %)", figure.label, figure.text(*was), figure.text(*is), 100.0 * share),
+      figure.is_worse_below ? -share : share};
+}
+
+std::optional<Change> change_of_verdict(const json& before, const json& now) {
+  const auto [was, is] = std::pair(text_at(before, "verdict"), text_at(now, "verdict"));
+  if (was == is || was.empty() || is.empty()) return std::nullopt;
+  const bool is_worse = std::ranges::find(verdicts, is) > std::ranges::find(verdicts, was);
+  return Change{fmt::format("verdict {} -> {}", was, is), is_worse ? HUGE_VAL : -HUGE_VAL};
+}
+
+std::vector<Change> changes_between(const json& before, const json& now, const std::string& name) {
+  std::vector<Change> changes;
+  const auto add = [&](std::optional<Change> change) {
+    if (!change) return;
+    if (!name.empty()) change->text = name + ": " + change->text;
+    changes.push_back(std::move(*change));
+  };
+  add(change_of_verdict(before, now));
+  for (const Figure& figure : figures) add(change_of(figure, before, now));
+  return changes;
+}
+
+/// Lines of many runs are told apart by their names.
+std::vector<Change> changes_of_runs(const json& before, const json& now) {
+  std::vector<Change> changes;
+  const auto named = [](const json& runs, const std::string& name) {
+    return std::ranges::find_if(runs, [&](const json& run) { return text_at(run, "name") == name; });
+  };
+  for (const json& run : now) {
+    const auto name = text_at(run, "name");
+    const auto was = named(before, name);
+    if (was == before.end()) {
+      changes.push_back({name + ": new", 0.0});
+    } else {
+      quantity::append(changes, changes_between(*was, run, name));
+    }
+  }
+  for (const json& run : before) {
+    const auto name = text_at(run, "name");
+    if (named(now, name) == now.end()) changes.push_back({name + ": no longer asked", 0.0});
+  }
+  return changes;
+}
+
+/// \throws quantity::BadInput for what is no answer of that kind
+json read_baseline(const std::string& path, const Surroundings& around, const std::string& kind) {
+  auto before = json::parse(around.text(path, "--baseline"), nullptr, false);
+  const bool is_answer = before.is_object() && text_at(before, "kind") == kind;
+  const bool has_runs = is_answer && (!before.contains("runs") || before.at("runs").is_array());
+  if (has_runs) return before;
+  throw BadInput("--baseline " + path, "holds no answer of this question",
+                 "keep one with --format json, as the same command prints it");
+}
+
+/// The worst first, in a few lines: those that are worse by more than `allowed` are warnings, and the first of them a
+/// failure.
+void tell(const std::vector<Change>& changes, const std::string& since, double allowed, Reply& reply) {
+  const auto is_beyond = [&](const Change& change) { return change.worse > allowed; };
+  if (changes.empty()) reply.notes.push_back(since + "nothing changed that a figure shows");
+  if (std::ranges::any_of(changes, is_beyond) && reply.code == ExitCode::fits) reply.code = ExitCode::does_not_fit;
+  const auto told = changes.size() > most_lines ? most_lines - 1 : changes.size();
+  const auto say = [&](const Change& change, std::string text) {
+    (is_beyond(change) ? reply.warnings : reply.notes).push_back(since + std::move(text));
+  };
+  for (std::size_t n = 0; n < told; ++n) say(changes[n], changes[n].text);
+  const auto rest = changes.size() - told;
+  if (rest > 0) say(changes[told], fmt::format("{} more figures changed less", rest));
+}
+
+}  // namespace
+
+std::vector<Flag> baseline_flags() {
+  return {{"baseline", "file", "an answer kept as JSON: say what changed since", "Output"},
+          {"worse-by", "percent", "with --baseline, a figure worse by more is a failure (exit 1)", "Output"}};
+}
+
+void compare_with_baseline(Reply& reply, const Arguments& arguments, const Surroundings& around) {
+  const auto* path = arguments.find("baseline");
+  const auto* most = arguments.find("worse-by");
+  if (most != nullptr && path == nullptr) throw BadInput("--worse-by", "needs an answer to compare with", "--baseline");
+  if (path == nullptr) return;
+  const json now = json::parse(reply.show("json"));
+  const auto kind = text_at(now, "kind");
+  if (!quantity::contains(comparable, kind)) {
+    throw BadInput("--baseline", "compares runs, servers and plans, and this answer is none of them");
+  }
+  const json before = read_baseline(*path, around, kind);
+  const bool are_runs = now.contains("runs") && before.contains("runs");
+  auto changes = are_runs ? changes_of_runs(before.at("runs"), now.at("runs")) : changes_between(before, now, {});
+  std::ranges::stable_sort(changes, std::ranges::greater{}, &Change::worse);
+  tell(changes, "since " + *path + ": ", most ? quantity::parse_share(*most, "--worse-by") : HUGE_VAL, reply);
 }
 
 }  // namespace llmcalc::api

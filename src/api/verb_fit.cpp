@@ -1,9 +1,7 @@
 #include "api/answers.hpp"
 #include "api/asked.hpp"
-#include "api/inner/baseline.hpp"
 #include "api/inner/limits.hpp"
 #include "api/inner/many_runs.hpp"
-#include "api/inner/restated.hpp"
 #include "api/verbs.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/render/report.hpp"
@@ -15,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,6 +22,61 @@
 namespace llmcalc::api {
 
 namespace {
+
+using read::Given;
+using search::Restated;
+
+/// What a person asked, before it was completed.
+struct Asked {
+  const std::vector<read::Given>& words;
+  const std::optional<read::ConfigText>& config;
+  const read::Catalogue& catalogue;
+  const read::Values& values;
+};
+
+/// The changed terms, and those that were said and that the change moves without naming them.
+std::vector<spec::Word> terms_to_say(const std::vector<Given>& words, const spec::Question& before,
+                                     const spec::Question& changed, std::vector<spec::Word> terms) {
+  for (Given& moved : read::differences(changed, before)) {
+    if (read::has_word(words, moved.term) && !read::has_word(terms, moved.term)) terms.push_back(std::move(moved));
+  }
+  return terms;
+}
+
+/// Says something of the model beside its name.
+bool concerns_shape(std::string_view name) {
+  const read::Term* term = read::find_term(name);
+  return term != nullptr && term->group == read::TermGroup::model && term->name != "model";
+}
+
+/// Whether the shape is what a preset says, as nothing else on the line touches a model: then it need not be read
+/// again.
+bool is_of_preset(const std::vector<Given>& words, const std::vector<spec::Word>& said) {
+  const auto concerns = [](const Given& word) { return concerns_shape(word.term) || word.term == "image_size"; };
+  return read::has_word(words, "model") && !read::has_word(said, "model") && std::ranges::none_of(words, concerns) &&
+         std::ranges::none_of(said, concerns);
+}
+
+/// Completes the words again with those of a change in their place. Terms that were said and that hold no longer after
+/// the change are said anew: adapters leave their base without a master copy, so beside "--master-weights 1" they also
+/// ask for "--master-weights 0".
+/// \param question  what the words ask
+/// \pre both arguments outlive what is returned
+search::Restate restating(const Asked& asked, const spec::Question& question) {
+  return [&asked, &question](const spec::Question& changed,
+                             const std::vector<spec::Word>& terms) -> std::optional<Restated> {
+    auto said = terms_to_say(asked.words, question, changed, terms);
+    read::Values known = asked.values;
+    known.gpu = changed.gpu;  // looked up before
+    if (!known.shape && is_of_preset(asked.words, said)) known.shape = question.model.shape;
+    try {
+      auto resolved = resolve(read::with_said(asked.words, said), asked.config, asked.catalogue, known);
+      return Restated{std::move(said), std::move(resolved.question)};
+    } catch (const quantity::BadInput&) {
+      return std::nullopt;
+    }
+  };
+}
 
 /// What a trainer of one card and one that shards need for a model that is known by its size alone. Sequence and batch
 /// are those of the answer.
@@ -212,6 +266,15 @@ Reply ask_fit(const Arguments& arguments, const Surroundings& around) {
   reply.warnings = answer.estimate.warnings;
   reply.show = [answer = std::move(answer), style](std::string_view form) { return shown(answer, form, style); };
   return reply;
+}
+
+Reply ask_from(const Arguments& arguments, const Surroundings& around) {
+  const auto catalogue = around.catalogue(arguments);
+  AskedQuestion asked = asked_things(arguments, around, catalogue);
+  const bool serves = asked.reading.serves || holds_gguf(asked);
+  add_usual_engine(asked);
+  if (!serves) drop_words_of_servers(asked.words);
+  return show_question(asked, serves ? "serve" : "fit");
 }
 
 }  // namespace llmcalc::api

@@ -1,7 +1,6 @@
 // llmcalc plan: the best layout of a run, and the questions that a search over layouts answers.
 
 #include "api/asked.hpp"
-#include "api/inner/baseline.hpp"
 #include "api/inner/limits.hpp"
 #include "api/inner/many_runs.hpp"
 #include "api/inner/planner.hpp"

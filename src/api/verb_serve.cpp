@@ -1,6 +1,6 @@
 #include "api/answers.hpp"
 #include "api/asked.hpp"
-#include "api/inner/baseline.hpp"
+#include "api/inner/limits.hpp"
 #include "api/inner/many_runs.hpp"
 #include "api/verbs.hpp"
 #include "dialects/server.hpp"

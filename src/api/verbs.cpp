@@ -1,6 +1,6 @@
 #include "api/verbs.hpp"
 
-#include "api/inner/baseline.hpp"
+#include "api/inner/limits.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/suggest.hpp"
