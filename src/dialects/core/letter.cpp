@@ -1,6 +1,5 @@
 #include "dialects/core/letter.hpp"
 
-#include "dialects/core/command_text.hpp"
 #include "dialects/core/format.hpp"
 #include "dialects/reading.hpp"
 #include "frameworks/table.hpp"

@@ -2,7 +2,7 @@
 
 #include "dialects/core/format.hpp"
 #include "dialects/core/recognize.hpp"
-#include "dialects/servers/modelfile.hpp"
+#include "dialects/servers/server_rules.hpp"
 #include "dialects/shell/launchers.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"

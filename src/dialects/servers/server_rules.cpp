@@ -1,7 +1,7 @@
 #include "dialects/servers/server_rules.hpp"
 
-#include "dialects/core/command_text.hpp"
 #include "dialects/core/format.hpp"
+#include "dialects/core/letter.hpp"
 #include "dialects/core/names.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"

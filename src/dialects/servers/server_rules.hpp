@@ -2,8 +2,10 @@
 #pragma once
 
 #include "dialects/core/format.hpp"
+#include "dialects/core/names.hpp"
 #include "dialects/server.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "read/settings.hpp"
 
 #include <initializer_list>
 #include <optional>
@@ -94,5 +96,8 @@ std::string gguf_file(const ServedNames& names, formats::Quant quant);
 
 /// Of a cache, as ggml calls it.
 std::string ggml_word(spec::CacheType type);
+
+/// Empty where the text is none: it begins with an instruction, and one of them is FROM.
+std::optional<Settings> parse_modelfile(std::string_view text, std::string_view place);
 
 }  // namespace llmcalc::dialects

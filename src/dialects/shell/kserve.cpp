@@ -1,6 +1,5 @@
 
 #include "dialects/shell/containers.hpp"
-#include "dialects/shell/manifests.hpp"
 #include "quantity/text.hpp"
 
 #include <charconv>

@@ -1,5 +1,4 @@
 
-#include "dialects/shell/manifests.hpp"
 
 #include "dialects/core/names.hpp"
 #include "dialects/shell/containers.hpp"

@@ -3,7 +3,6 @@
 
 #include "dialects/shell/command.hpp"
 #include "dialects/shell/containers.hpp"
-#include "dialects/shell/manifests.hpp"
 #include "quantity/text.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 
-#include "dialects/shell/shell_branches.hpp"
-
 #include "dialects/shell/shell.hpp"
+#include "dialects/shell/shell_reader.hpp"
 #include "llmcalc/quantity/checked.hpp"
 
 #include <algorithm>

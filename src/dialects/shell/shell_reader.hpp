@@ -1,19 +1,142 @@
-// The reader of a shell script, whose members stand by subject: shell.cpp has words and assignments, shell_commands.cpp
-// what runs and under which condition, shell_documents.cpp what is written into files.
+// The reader of a shell script, whose members stand by subject: words as they are written, with their quotes and
+// expansions (shell_words.cpp); which branches run, as far as that hangs on what the script itself says
+// (shell_branches.cpp); assignments, commands, and what is written into files (shell.cpp).
 #pragma once
 
 #include "dialects/shell/shell.hpp"
-#include "dialects/shell/shell_branches.hpp"
-#include "dialects/shell/shell_words.hpp"
 
+#include <cstddef>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace llmcalc::dialects {
+
+class ShellWords {
+ public:
+  ShellWords(std::string_view text, std::string_view place) : text_(text), place_(place) {}
+
+ protected:
+  using Words = std::vector<ShellWord>;
+
+  char peek(std::size_t ahead = 0) const;
+  char next();
+  bool at_end() const { return position_ >= text_.size(); }
+  /// Whether a line goes on behind what ends it: '\\' of shells, '`' of PowerShell, '^' of batch files.
+  bool continues_line() const;
+  std::string_view rest() const { return text_.substr(position_); }
+  std::string_view rest_of_line() const { return rest().substr(0, rest().find('\n')); }
+  void skip(std::size_t count);
+  int line() const { return line_; }
+  [[noreturn]] void fail(const std::string& problem) const;
+
+  /// One word as it is written, which may expand to several or to none.
+  /// \param splits  false behind an assignment's '=', where blanks in a value are part of it
+  Words read_words(bool splits = true);
+
+  void set(const std::string& name, Words value);
+  const Words* list(const std::string& name) const;
+  const std::map<std::string, ShellWord>& variables() const { return variables_; }
+
+  /// A here-document, in which variables are expanded and quotes are left alone. What is not known stays "$NAME".
+  std::string expanded(std::string_view document);
+
+  /// Keeps what expands from outgrowing any script.
+  void count(std::size_t size);
+
+ private:
+  /// Where a text is read that holds another.
+  struct Cursor {
+    std::string_view text;
+    std::size_t position = 0;
+    int line = 0;
+    bool quoted_list = false;
+  };
+  Cursor enter(std::string_view text);
+  void leave(const Cursor& outer);
+
+  void split(const ShellWord& value, ShellWord& word, Words& done);
+  bool put(const Words& value, bool splits, ShellWord& word, Words& done);
+  void read_single_quotes(ShellWord& word);
+  void read_double_quotes(ShellWord& word, Words& done);
+  std::string bracketed(char open, char close);
+  Words unknown(std::string what) const { return {{"", line_, std::move(what)}}; }
+  Words value_of(const std::string& name) const;
+  Words expand();
+  Words expand_name();
+  Words expand_arithmetic();
+  Words expand_command();
+  Words expand_braces(const std::string& inner);
+  Words expand_default(std::string_view text);
+  Words expand_alternative(const std::string& name, std::string_view text);
+
+  std::string_view text_;
+  std::string_view place_;
+  std::size_t position_ = 0;
+  int line_ = 1;
+  int nested_ = 0;  ///< defaults within defaults
+  bool quoted_list_ = false;
+  std::size_t size_ = 0;
+  std::map<std::string, ShellWord> variables_;
+  std::map<std::string, Words> arrays_;
+};
+
+/// A letter, digit or underscore.
+bool is_name_char(char c);
+/// What stands between two words.
+bool ends_word(char c);
+
+/// Whether the commands at hand run.
+enum class Reach { runs, maybe, never };
+
+/// "[ a = b ]", "[[ -z a ]]", "test a -gt b". A variable that nobody set is empty, as it is in "${NAME:-default}".
+/// Nothing where it hangs on files, on patterns or on what is not known.
+std::optional<bool> truth_of_test(std::span<const ShellWord> words);
+
+/// True for "[", "[[" and "test".
+bool is_test(std::span<const ShellWord> words);
+
+/// The branches of if and case and the loops that stand around a command.
+class ShellBranches {
+ public:
+  Reach reach() const;
+
+  void open_if();
+  void open_loop();
+  void open_case(ShellWord subject);
+  void close();
+
+  /// Between "if" or "elif" and "then".
+  bool in_condition() const;
+  void start_condition();
+  /// \param joined  '&' or '|' where "&&" or "||" stands in front of it
+  void take_test(std::optional<bool> truth, char joined);
+  void take_then();
+  void take_else();
+
+  /// In front of "pattern)".
+  bool expects_pattern() const;
+  void take_patterns(const std::vector<ShellWord>& patterns);
+  void end_clause();
+
+ private:
+  struct Branch {
+    Reach now = Reach::runs;
+    bool taken = false;    ///< one of them surely runs, so that no later one does
+    bool perhaps = false;  ///< an earlier one may
+    bool condition = false;
+    std::optional<bool> truth = {};
+    std::optional<ShellWord> subject = {};  ///< of a case
+    bool pattern = false;
+
+    void choose(std::optional<bool> chosen);
+  };
+  std::vector<Branch> open_;
+};
 
 /// A here-document.
 struct HereDocument {

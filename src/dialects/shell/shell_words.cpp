@@ -1,6 +1,5 @@
-#include "dialects/shell/shell_words.hpp"
-
 #include "dialects/core/names.hpp"
+#include "dialects/shell/shell_reader.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/text.hpp"
 #include "read/settings.hpp"

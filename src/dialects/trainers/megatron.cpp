@@ -1,6 +1,9 @@
 // Megatron-LM's arguments (megatron/training/arguments.py), of which most describe the model, those in YAML, and what
 // is built on it and has arguments of its own: Megatron-DeepSpeed (megatron/arguments.py), MindSpeed-LLM
-// (mindspeed_llm/training/arguments.py), Pai-Megatron-Patch (megatron_patch/arguments.py) and Megatron-LM of 2021.
+// (mindspeed_llm/training/arguments.py), Pai-Megatron-Patch (megatron_patch/arguments.py), Megatron-LM of 2021, and
+// NeMo 1's files for Hydra (nemo examples/nlp/language_modeling/conf, NeMo-Framework-Launcher), which have these below
+// `model`.
+#include "dialects/core/format.hpp"
 #include "dialects/trainers/megatron_rules.hpp"
 #include "dialects/trainers/torch_rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
@@ -73,8 +76,11 @@ void rename_key(std::string& key) {
   if (const auto* found = quantity::find_or_null(names, key, &Spelling::theirs)) key = found->ours;
 }
 
-void put(Settings& settings, std::string_view key, const Setting& because) {
-  settings.put({std::string(key), "true", {}, because.where, {}});
+/// A switch that another key says.
+void put(Settings& settings, std::string_view key, Setting because) {
+  because.key = key;
+  because.text = "true";
+  settings.put(std::move(because));
 }
 
 /// activation_func says what switches of the command line say; core's bias is on unless it is switched off.
@@ -86,8 +92,7 @@ void take_activation(Settings& settings) {
     if (name == "squared_relu" || name == "squaredrelu") put(settings, "squared_relu", function);
   }
   const Setting* bias = settings.find("add_bias_linear");
-  if (bias != nullptr && quantity::to_lower(bias->text) == "false")
-    put(settings, "disable_bias_linear", Setting(*bias));
+  if (bias != nullptr && quantity::to_lower(bias->text) == "false") put(settings, "disable_bias_linear", *bias);
 }
 
 }  // namespace
@@ -100,7 +105,7 @@ void rename_megatron_yaml(Settings& settings) {
     all.put(std::move(setting));
   }
   take_activation(all);
-  if (const Setting* groups = all.find("num_query_groups")) put(all, "group_query_attention", Setting(*groups));
+  if (const Setting* groups = all.find("num_query_groups")) put(all, "group_query_attention", *groups);
   if (!all.has("num_experts")) all.remove("moe_router_topk");  // which stands there for dense models too
   settings = std::move(all);
 }
@@ -117,6 +122,66 @@ std::string write_megatron(Letter& letter) {
   write_rows(letter);
   write_megatron_run(letter);
   return letter.settings.options(torchrun(letter.question.layout, "pretrain_gpt.py"), Style::dashed);
+}
+
+namespace {
+
+/// Weights rest in the type of --precision under O2 alone; else it is autocast above fp32 (nlp_overrides.py).
+void take_precision(Sheet& sheet) {
+  sheet.unsay("dtype");
+  const Setting* precision = sheet.find("trainer.precision");
+  const std::string word = precision == nullptr ? "32" : quantity::to_lower(precision->text);
+  const bool half = word.starts_with("bf16") || word.starts_with("16");
+  if (!half) return sheet.by_default("dtype", "fp32", "NeMo default");
+  const std::string type = word.starts_with("bf16") ? "bf16" : "fp16";
+  sheet.say("dtype", (sheet.is_on("megatron_amp_O2") ? "" : "mixed-") + type, *precision);
+}
+
+/// A run that begins from a checkpoint takes the model from there.
+void take_adapters(Sheet& sheet) {
+  const Setting* from = sheet.find({"restore_from_path", "pretrained_checkpoint.restore_from_path"});
+  if (from != nullptr && !sheet.has("layers")) {
+    sheet.leave_open("model", "restore_from_path " + from->text + " holds the model: it is not read", *from);
+  }
+  const Setting* scheme = sheet.find("peft.peft_scheme");
+  if (scheme == nullptr || scheme->text.find("lora") == std::string::npos) return;
+  sheet.say("method", "lora", *scheme);
+  if (const Setting* rank = sheet.find("peft.lora_tuning.adapter_dim")) sheet.say("lora_rank", rank->text, *rank);
+}
+
+}  // namespace
+
+/// Switches of Megatron-LM that NeMo says in other words (megatron_gpt_model.py, build_transformer_config).
+void rename_nemo(Settings& settings) {
+  const auto text = [&](std::string_view key) {
+    const Setting* setting = settings.find(key);
+    return setting == nullptr ? std::string() : quantity::to_lower(setting->text);
+  };
+  if (text("activation").ends_with("swiglu")) put(settings, "swiglu", *settings.find("activation"));
+  if (text("activation") == "squared-relu") put(settings, "squared_relu", *settings.find("activation"));
+  if (text("bias") == "false") put(settings, "disable_bias_linear", *settings.find("bias"));
+  if (text("share_embeddings_and_output_weights") == "false") {
+    put(settings, "untie_embeddings_and_output_weights", *settings.find("share_embeddings_and_output_weights"));
+  }
+  const std::string groups = text("num_query_groups");
+  if (!groups.empty() && groups != "null") put(settings, "group_query_attention", *settings.find("num_query_groups"));
+  if (text("normalization") == "layernorm1p") settings.remove("normalization");  // a layernorm
+  if (text("optim.name").starts_with("distributed")) {
+    put(settings, "use_distributed_optimizer", *settings.find("optim.name"));
+  }
+  if (text("fp8") == "true") put(settings, "fp8_format", *settings.find("fp8"));
+}
+
+void nemo_rules(Sheet& sheet) {
+  take_megatron_model(sheet);
+  take_megatron_run(sheet);
+  take_precision(sheet);
+  take_cluster(sheet, "trainer.devices", "trainer.num_nodes", 1);
+  if (sheet.count("trainer.num_nodes").value_or(1) == 1) sheet.unsay("nodes");
+  take_adapters(sheet);
+  if (const Setting* steps = sheet.find("trainer.max_steps"); steps != nullptr && !steps->text.starts_with('-')) {
+    sheet.say("steps", steps->text, *steps);
+  }
 }
 
 }  // namespace llmcalc::dialects
