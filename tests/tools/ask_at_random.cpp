@@ -1,6 +1,7 @@
 // ask_at_random VERB COUNT SEED [SCHEMA]: asks questions drawn from the vocabulary itself, and holds each answer to
 // what is promised of all of them. Prints how many were answered and refused, and every broken promise with the command
 // that breaks it; exit code 1 when there is one. The same seed draws the same questions on every machine.
+#include "cli/run.hpp"
 #include "llmcalc/llmcalc.h"
 #include "llmcalc/llmcalc.hpp"
 #include "quantity/lists.hpp"
@@ -14,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -180,13 +182,52 @@ std::string of_c(const std::string& verb, const std::vector<Word>& words) {
   return text;
 }
 
+/// Exit code and answer of the command line; of what it refuses the error, as it is printed for JSON.
+cli::Outcome typed(const std::string& verb, const std::vector<Word>& words) {
+  std::vector<std::string> line{verb, "--format", "json"};
+  for (const auto& word : words) quantity::append(line, std::vector{"--" + word.term, word.text});
+  try {
+    return cli::run(line, cli::Environment{});
+  } catch (const quantity::BadInput& error) {
+    return {.answer = render::to_json(error, version()), .code = ExitCode::bad_question};
+  }
+}
+
+/// The figure that stands behind "needs", in the unit that stands behind it and what there is.
+void check_needed(const std::string& text, const json& answer, std::vector<std::string>& broken) {
+  constexpr std::string_view needs = "needs ", prefixes = "KMGTPE";
+  const auto at = text.find(needs);
+  const auto unit = text.find("iB", at);
+  if (at == std::string::npos || unit == std::string::npos || !answer.contains("needed_bytes")) return;
+  const double shown = std::strtod(text.c_str() + at + needs.size(), nullptr);
+  const auto power = static_cast<double>(prefixes.find(text[unit - 1]) + 1);
+  const double said = answer["needed_bytes"].get<double>() / std::pow(1024.0, power);
+  if (std::abs(shown - said) > 0.0051) {  // two places
+    broken.push_back("the screen needs " + std::to_string(shown) + ", the answer " + std::to_string(said));
+  }
+}
+
 void check_screen(const std::string& text, const json& answer, std::vector<std::string>& broken) {
+  check_needed(text, answer, broken);
   const auto lines = render::lines_of(text);
   if (lines.size() > 22) broken.push_back(std::to_string(lines.size()) + " lines");
   for (const auto& line : lines) {
     if (render::display_width(line) > 80) broken.push_back("a wide line: " + line);
   }
   if (!text.starts_with(headline(answer))) broken.push_back("the verdict of the screen is " + lines.front());
+}
+
+/// C and the command line answer as C++ does. Each takes as long as the answer itself, so that a question asks one of
+/// them.
+void check_doors(const std::string& verb, const std::vector<Word>& words, const std::string& expected, ExitCode code,
+                 std::vector<std::string>& broken) {
+  if (words.size() % 2 == 0) {
+    if (of_c(verb, words) != expected) broken.emplace_back("the C interface answers otherwise");
+    return;
+  }
+  const auto outcome = typed(verb, words);
+  if (outcome.answer != expected) broken.emplace_back("the command line answers otherwise");
+  if (outcome.code != code) broken.emplace_back("the command line has another exit code");
 }
 
 /// The promises that an answer breaks.
@@ -205,7 +246,7 @@ std::vector<std::string> broken_by(const std::string& verb, const std::vector<Wo
     }
   }
   if (verb == "fit" || verb == "serve") check_screen(to_text(reply), answer, broken);
-  if (of_c(verb, words) != shown) broken.emplace_back("the C interface answers otherwise");
+  check_doors(verb, words, shown, reply.code, broken);
   return broken;
 }
 
@@ -230,10 +271,8 @@ spec::Accelerator better(spec::Accelerator gpu) {
 }
 
 /// A better card is no slower and fits no less.
-std::vector<std::string> broken_by_better_cards(const std::vector<Word>& words) {
-  const Answer answer = ask(words);
-  std::vector<std::string> broken;
-  if (!answer.estimate.timed) return broken;
+void check_better_card(const Answer& answer, std::vector<std::string>& broken) {
+  if (!answer.estimate.timed) return;
   spec::Question question = answer.completed;
   question.gpu = better(*question.gpu);
   const answer::Estimate faster = answer::estimate(question);
@@ -243,6 +282,28 @@ std::vector<std::string> broken_by_better_cards(const std::vector<Word>& words) 
   if (answer.fits() && faster.verdict.kind == trust::VerdictKind::does_not_fit) {
     broken.emplace_back("it does not fit a better card");
   }
+}
+
+/// Twice the replicas share the same states or have copies of them: each rank holds no more. Of one alone the second
+/// brings the buffers of their exchange.
+void check_more_replicas(const Answer& answer, std::vector<std::string>& broken) {
+  spec::Question question = answer.completed;
+  auto& layout = question.layout;
+  if (layout.dp < 2) return;
+  layout.dp *= 2;
+  layout.gpus *= 2;
+  layout.nodes *= 2;
+  const auto held = answer.estimate.memory.peak_allocated;
+  if (const auto more = answer::estimate(question).memory.peak_allocated; more > held) {
+    broken.push_back("each of twice the replicas holds " + std::to_string(more / held) + " times as much");
+  }
+}
+
+std::vector<std::string> broken_by_laws(const std::vector<Word>& words) {
+  const Answer answer = ask(words);
+  std::vector<std::string> broken;
+  check_better_card(answer, broken);
+  check_more_replicas(answer, broken);
   return broken;
 }
 
@@ -273,10 +334,10 @@ int main(int argc, char** argv) {
     std::vector<std::string> broken;
     try {
       broken = broken_by(verb, words, ask(verb, words), schema);
-      if (verb == "fit") quantity::append(broken, broken_by_better_cards(words));
+      if (verb == "fit") quantity::append(broken, broken_by_laws(words));
       ++answered;
     } catch (const quantity::BadInput& error) {
-      if (of_c(verb, words) != render::to_json(error, version())) broken.emplace_back("C refuses it otherwise");
+      check_doors(verb, words, render::to_json(error, version()), ExitCode::bad_question, broken);
       ++refused;
     } catch (const std::exception& error) {
       broken.push_back(std::string("it ends with: ") + error.what());

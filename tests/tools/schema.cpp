@@ -60,9 +60,9 @@ class Validation {
   }
 
   void type(const At& at) {
-    const json types = at.rule.is_array() ? at.rule : json::array({at.rule});
-    const auto matches = [&](const json& name) { return has_type(at.value, name.get<std::string>()); };
-    if (std::none_of(types.begin(), types.end(), matches)) fail(at.place, "is not of type " + at.rule.dump());
+    const auto matches = [&](const json& name) { return has_type(at.value, name.get_ref<const std::string&>()); };
+    const bool fits = at.rule.is_array() ? std::any_of(at.rule.begin(), at.rule.end(), matches) : matches(at.rule);
+    if (!fits) fail(at.place, "is not of type " + at.rule.dump());
   }
 
   void constant(const At& at) {
@@ -95,9 +95,9 @@ class Validation {
 
   void additional_properties(const At& at) {
     if (!at.value.is_object()) return;
-    const json known = at.schema.value("properties", json::object());
+    const auto known = at.schema.find("properties");
     for (const auto& [key, member] : at.value.items()) {
-      if (!known.contains(key)) check(at.rule, member, at.place + '/' + key);
+      if (known == at.schema.end() || !known->contains(key)) check(at.rule, member, at.place + '/' + key);
     }
   }
 
