@@ -9,7 +9,6 @@
 #include "read/config/family.hpp"
 #include "read/presets/embedded_presets.hpp"
 #include "read/presets/fields.hpp"
-#include "read/presets/rates.hpp"
 
 #include <algorithm>
 #include <array>

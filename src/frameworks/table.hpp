@@ -8,7 +8,7 @@
 #include "llmcalc/spec/layout.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "llmcalc/spec/training.hpp"
-#include "spec/named.hpp"
+#include "spec/names.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include "quantity/parse.hpp"
 
-#include "quantity/inner/written.hpp"
+#include "quantity/inner/decimal.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 

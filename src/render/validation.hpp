@@ -1,7 +1,6 @@
 // Predictions against measurements as text, Markdown and JSON.
 #pragma once
 
-#include "trust/calibration.hpp"
 #include "trust/validation.hpp"
 
 #include <string>

@@ -2,8 +2,8 @@
 
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "serving/inner/candidates.hpp"
 #include "serving/inner/engines.hpp"
-#include "serving/inner/largest.hpp"
 
 #include <algorithm>
 

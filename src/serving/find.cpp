@@ -4,7 +4,6 @@
 #include "serving/advice.hpp"
 #include "serving/inner/candidates.hpp"
 #include "serving/inner/engines.hpp"
-#include "serving/inner/largest.hpp"
 #include "spec/names.hpp"
 #include "spec/node.hpp"
 

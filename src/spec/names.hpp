@@ -2,7 +2,49 @@
 // translates words does not depend on the values that a question is made of.
 #pragma once
 
-#include "spec/named.hpp"
+#include <algorithm>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace llmcalc::spec {
+
+/// One word of a vocabulary. Several words may stand for one value; the first is the canonical one.
+template <class E>
+struct Named {
+  E value;
+  std::string_view name;
+};
+
+/// The vocabulary of an enumeration, of which there is one for each that names.hpp declares.
+template <class E>
+std::span<const Named<E>> vocabulary();
+
+/// The canonical word of a value.
+/// \pre the vocabulary names every value
+template <class E>
+std::string_view name_of(E value) {
+  const auto words = vocabulary<E>();
+  return std::ranges::find(words, value, &Named<E>::value)->name;
+}
+
+/// The value of a word, or nullptr when the vocabulary does not have it.
+template <class E>
+const Named<E>* find_name(std::string_view name) {
+  const auto words = vocabulary<E>();
+  const auto found = std::ranges::find(words, name, &Named<E>::name);
+  return found == words.end() ? nullptr : &*found;
+}
+
+/// All words of a vocabulary, for messages and help.
+template <class E>
+std::vector<std::string_view> all_names() {
+  std::vector<std::string_view> names;
+  for (const auto& word : vocabulary<E>()) names.push_back(word.name);
+  return names;
+}
+
+}  // namespace llmcalc::spec
 
 namespace llmcalc::formats {
 enum class Dtype;

@@ -1,7 +1,5 @@
 #include "trust/validation.hpp"
 
-#include "trust/calibration.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

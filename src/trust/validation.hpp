@@ -1,6 +1,7 @@
 // How far predictions are from measurements: errors, their summary, and verdicts that were right or wrong.
 #pragma once
 
+#include "llmcalc/spec/measured_here.hpp"
 #include "llmcalc/trust/verdict_kind.hpp"
 #include "spec/measurement.hpp"
 
@@ -102,5 +103,17 @@ struct Validation {
   std::vector<JudgedRun> judged;
   std::vector<Skipped> skipped;  ///< most frequent first
 };
+
+struct OwnBias {
+  std::string framework;
+  spec::Calibration calibration;
+  std::int64_t memory_runs = 0;  ///< that were compared, be they enough or not
+  std::int64_t time_runs = 0;
+};
+
+/// Of each framework with enough runs of what must fit, or of the time of a step: the median of the logarithms of
+/// measured over estimated, which no single run moves far, and how far from it nine in ten runs lie.
+/// \pre the first group of each row is its framework
+std::vector<OwnBias> own_biases(std::span<const Comparison> rows);
 
 }  // namespace llmcalc::trust

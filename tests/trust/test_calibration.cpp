@@ -1,6 +1,6 @@
 // What own runs say of estimates, against medians and quantiles worked out by hand.
 #include "catch.hpp"
-#include "trust/calibration.hpp"
+#include "trust/validation.hpp"
 
 using namespace llmcalc;
 using trust::Comparison;

@@ -1,7 +1,6 @@
 // What a text without a name is: how it is written, whose settings it holds, a file of a model itself, a program.
 #pragma once
 
-#include "dialects/core/names.hpp"
 #include "dialects/reading.hpp"
 #include "read/settings.hpp"
 

@@ -1,8 +1,8 @@
 // Reads the command that a script or a person's line starts.
 #pragma once
 
-#include "dialects/core/names.hpp"
-#include "dialects/core/reader.hpp"
+#include "dialects/core/sheet.hpp"
+#include "dialects/reading.hpp"
 #include "dialects/shell/command.hpp"
 #include "read/settings.hpp"
 

@@ -1,12 +1,10 @@
-#include "dialects/core/reader.hpp"
-
 #include "dialects/core/format.hpp"
 #include "dialects/core/recognize.hpp"
+#include "dialects/core/sheet.hpp"
 #include "dialects/reading/command_reader.hpp"
 #include "dialects/servers/server_rules.hpp"
 #include "dialects/shell/containers.hpp"
 #include "dialects/shell/launchers.hpp"
-#include "dialects/shell/schedulers.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"

@@ -2,8 +2,8 @@
 #include "dialects/core/recognize.hpp"
 
 #include "dialects/core/format.hpp"
-#include "dialects/core/names.hpp"
-#include "dialects/trainers/torch_rules.hpp"
+#include "dialects/reading.hpp"
+#include "dialects/trainers/rules.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"

@@ -2,7 +2,7 @@
 
 #include "dialects/core/format.hpp"
 #include "dialects/core/letter.hpp"
-#include "dialects/core/names.hpp"
+#include "dialects/reading.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"

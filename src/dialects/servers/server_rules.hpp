@@ -2,7 +2,7 @@
 #pragma once
 
 #include "dialects/core/format.hpp"
-#include "dialects/core/names.hpp"
+#include "dialects/reading.hpp"
 #include "dialects/server.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "read/settings.hpp"

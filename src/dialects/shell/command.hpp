@@ -1,7 +1,7 @@
 // What a command line starts, behind the launchers in front of it.
 #pragma once
 
-#include "dialects/core/names.hpp"
+#include "dialects/reading.hpp"
 #include "dialects/shell/shell.hpp"
 #include "read/settings.hpp"
 

@@ -1,7 +1,6 @@
 
 #include "dialects/shell/launchers.hpp"
 
-#include "dialects/core/reader.hpp"
 #include "dialects/core/sheet.hpp"
 #include "dialects/shell/command.hpp"
 #include "llmcalc/quantity/checked.hpp"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "dialects/core/format.hpp"
-#include "dialects/core/names.hpp"
 #include "dialects/reading.hpp"
 #include "dialects/shell/shell.hpp"
 #include "read/settings.hpp"

@@ -1,6 +1,6 @@
 
 
-#include "dialects/core/names.hpp"
+#include "dialects/reading.hpp"
 #include "dialects/shell/containers.hpp"
 #include "quantity/text.hpp"
 #include "read/presets.hpp"

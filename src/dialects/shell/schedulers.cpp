@@ -1,5 +1,4 @@
 
-#include "dialects/shell/schedulers.hpp"
 
 #include "dialects/shell/command.hpp"
 #include "dialects/shell/containers.hpp"

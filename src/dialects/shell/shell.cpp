@@ -1,7 +1,7 @@
 
 #include "dialects/shell/shell.hpp"
 
-#include "dialects/core/names.hpp"
+#include "dialects/reading.hpp"
 #include "dialects/shell/shell_reader.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"

@@ -1,4 +1,4 @@
-#include "dialects/core/names.hpp"
+#include "dialects/reading.hpp"
 #include "dialects/shell/shell_reader.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/text.hpp"

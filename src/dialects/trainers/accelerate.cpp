@@ -2,7 +2,7 @@
 // DeepSpeed's JSON (runtime/config.py, runtime/zero/config.py), whose "auto" is what transformers fills in from its own
 // arguments, so that it says nothing here.
 #include "dialects/core/format.hpp"
-#include "dialects/trainers/torch_rules.hpp"
+#include "dialects/trainers/rules.hpp"
 #include "frameworks/table.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "quantity/text.hpp"

@@ -1,7 +1,6 @@
 // axolotl's YAML (axolotl utils/schemas/config.py).
 #include "dialects/core/format.hpp"
-#include "dialects/trainers/run_length.hpp"
-#include "dialects/trainers/torch_rules.hpp"
+#include "dialects/trainers/rules.hpp"
 
 #include <algorithm>
 #include <string>

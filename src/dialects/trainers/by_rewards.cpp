@@ -1,9 +1,7 @@
 // Trainers by rewards, whose samples an engine generates: verl, NeMo-RL, prime-rl, slime and OpenRLHF. Where it runs is
 // a role of the run: beside the trainer, asleep or not, or on accelerators of its own.
 #include "dialects/core/format.hpp"
-#include "dialects/trainers/megatron_rules.hpp"
-#include "dialects/trainers/run_length.hpp"
-#include "dialects/trainers/torch_rules.hpp"
+#include "dialects/trainers/rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "quantity/parse.hpp"
 #include "quantity/text.hpp"

@@ -2,8 +2,7 @@
 // recipes of LitGPT (litgpt 0.5.13, litgpt/args.py, finetune/full.py, finetune/lora.py, pretrain.py).
 #include "dialects/core/format.hpp"
 #include "dialects/core/letter.hpp"
-#include "dialects/trainers/run_length.hpp"
-#include "dialects/trainers/torch_rules.hpp"
+#include "dialects/trainers/rules.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 #include "spec/traits.hpp"

@@ -1,9 +1,7 @@
 // LLaMA-Factory's YAML and options (src/llamafactory/hparams): the Trainer's keys and its own.
 #include "dialects/core/format.hpp"
-#include "dialects/core/names.hpp"
-#include "dialects/trainers/megatron_rules.hpp"
-#include "dialects/trainers/run_length.hpp"
-#include "dialects/trainers/torch_rules.hpp"
+#include "dialects/reading.hpp"
+#include "dialects/trainers/rules.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/text.hpp"
 #include "read/settings.hpp"

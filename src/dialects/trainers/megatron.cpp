@@ -4,8 +4,7 @@
 // NeMo 1's files for Hydra (nemo examples/nlp/language_modeling/conf, NeMo-Framework-Launcher), which have these below
 // `model`.
 #include "dialects/core/format.hpp"
-#include "dialects/trainers/megatron_rules.hpp"
-#include "dialects/trainers/torch_rules.hpp"
+#include "dialects/trainers/rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"

@@ -1,9 +1,7 @@
 // What Megatron-LM's arguments mean together; defaults are those of megatron/training/arguments.py and of
 // core/transformer/transformer_config.py.
-#include "dialects/trainers/megatron_rules.hpp"
 
-#include "dialects/trainers/run_length.hpp"
-#include "dialects/trainers/torch_rules.hpp"
+#include "dialects/trainers/rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"

@@ -1,8 +1,6 @@
 // ms-swift's options (swift/arguments, swift/trainers/arguments.py; for Megatron swift/megatron/arguments).
 #include "dialects/core/format.hpp"
-#include "dialects/trainers/megatron_rules.hpp"
-#include "dialects/trainers/run_length.hpp"
-#include "dialects/trainers/torch_rules.hpp"
+#include "dialects/trainers/rules.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/text.hpp"
 

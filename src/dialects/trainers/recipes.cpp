@@ -1,8 +1,6 @@
 // Recipes of trainers that take their models from elsewhere: NeMo AutoModel, MaxText, llm-foundry and Primus.
 #include "dialects/core/format.hpp"
-#include "dialects/trainers/megatron_rules.hpp"
-#include "dialects/trainers/run_length.hpp"
-#include "dialects/trainers/torch_rules.hpp"
+#include "dialects/trainers/rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"

@@ -1,6 +1,5 @@
 
-#include "dialects/trainers/run_length.hpp"
-
+#include "dialects/trainers/rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"

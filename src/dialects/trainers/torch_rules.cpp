@@ -1,5 +1,4 @@
-#include "dialects/trainers/torch_rules.hpp"
-
+#include "dialects/trainers/rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "quantity/text.hpp"
 

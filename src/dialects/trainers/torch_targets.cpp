@@ -1,5 +1,5 @@
 // Which projections carry an adapter, by the names of modules or a pattern of them.
-#include "dialects/trainers/torch_rules.hpp"
+#include "dialects/trainers/rules.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 #include "spec/roles.hpp"

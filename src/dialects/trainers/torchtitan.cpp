@@ -2,8 +2,7 @@
 // (torchtitan/config/job_config.py, config/manager.py).
 #include "dialects/core/format.hpp"
 #include "dialects/core/sheet.hpp"
-#include "dialects/trainers/run_length.hpp"
-#include "dialects/trainers/torch_rules.hpp"
+#include "dialects/trainers/rules.hpp"
 #include "program/sharding.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"

@@ -1,8 +1,7 @@
 // torchtune's YAML (recipes/configs) and the overrides of `tune run`. Components are named by their Python builders,
 // which say model and method (torchtune/models/<family>/_model_builders.py), and losses by their classes.
 #include "dialects/core/format.hpp"
-#include "dialects/trainers/run_length.hpp"
-#include "dialects/trainers/torch_rules.hpp"
+#include "dialects/trainers/rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"

@@ -1,7 +1,6 @@
 // transformers' TrainingArguments and trl's configurations, as YAML, JSON or options of a script.
 #include "dialects/core/format.hpp"
-#include "dialects/trainers/run_length.hpp"
-#include "dialects/trainers/torch_rules.hpp"
+#include "dialects/trainers/rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"

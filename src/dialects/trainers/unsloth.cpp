@@ -2,8 +2,7 @@
 // of its repository, which trains adapters alone.
 #include "dialects/core/format.hpp"
 #include "dialects/core/letter.hpp"
-#include "dialects/trainers/run_length.hpp"
-#include "dialects/trainers/torch_rules.hpp"
+#include "dialects/trainers/rules.hpp"
 #include "quantity/text.hpp"
 
 #include <string>

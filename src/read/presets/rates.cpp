@@ -1,4 +1,3 @@
-#include "read/presets/rates.hpp"
 
 #include "read/presets/fields.hpp"
 

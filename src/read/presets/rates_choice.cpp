@@ -5,7 +5,6 @@
 #include "read/presets/embedded_presets.hpp"
 #include "read/presets/fields.hpp"
 #include "read/presets/names.hpp"
-#include "read/presets/rates.hpp"
 
 #include <algorithm>
 

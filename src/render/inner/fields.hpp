@@ -5,7 +5,7 @@
 
 #include "llmcalc/quantity/energy.hpp"
 #include "llmcalc/quantity/quantity.hpp"
-#include "spec/named.hpp"
+#include "spec/names.hpp"
 
 #include <cmath>
 #include <concepts>

@@ -1,9 +1,11 @@
-// What the trainers around Hugging Face's Trainer have in common beyond single keys: precision, adapters, FSDP,
-// DeepSpeed.
+// What trainers have in common beyond single keys: precision, adapters, FSDP and DeepSpeed of those around Hugging
+// Face's Trainer, Megatron-LM's arguments, and how long a run is.
 #pragma once
 
 #include "dialects/core/letter.hpp"
+#include "dialects/core/sheet.hpp"
 
+#include <cstdint>
 #include <initializer_list>
 #include <string_view>
 
@@ -111,5 +113,67 @@ void take_liger(Sheet& sheet, std::string_view key);
 /// accelerate keeps what FSDP trains in fp32 under mixed precision, whatever it was loaded as (accelerator.py,
 /// _prepare_fsdp2; utils/fsdp_utils.py, fsdp2_prepare_model).
 void widen_under_fsdp(Sheet& sheet);
+
+/// MLP, biases, tied tables, grouped heads, experts and vocabulary.
+void take_megatron_model(Sheet& sheet);
+void write_megatron_model(Letter& letter);
+
+/// Precision, recompute, virtual stages, sharding and the loss.
+void take_megatron_run(Sheet& sheet);
+void write_megatron_run(Letter& letter);
+
+/// How often a trainer goes through its data where the file says nothing.
+struct UsualEpochs {
+  std::string_view count;
+  std::string_view whose;
+};
+
+/// training_args.py, num_train_epochs; trl's configurations and LLaMA-Factory's and ms-swift's arguments leave it.
+inline constexpr UsualEpochs transformers_epochs{"3", "transformers default"};
+
+/// The keys of one trainer.
+struct LengthKeys {
+  std::string_view steps;  ///< optimizer steps; empty or below one where epochs count
+  std::initializer_list<std::string_view> epochs;
+  std::initializer_list<std::string_view> packing = {};
+  std::string_view samples = {};  ///< cuts each of its data sets to so many
+  UsualEpochs usual = {};         ///< empty where a trainer has no default: its files always say it
+};
+
+/// Steps win over epochs (transformers trainer.py, set_initial_training_values). Epochs and packing are about samples:
+/// they are words, which `with_options` leaves out where nobody says how many samples there are.
+void take_length(Sheet& sheet, const LengthKeys& keys);
+
+/// Whether a switch says yes, or "auto".
+bool packs(const Sheet& sheet, std::initializer_list<std::string_view> keys);
+
+/// Without packing, samples are shorter than the longest.
+void assume_full_sequences(Sheet& sheet, std::initializer_list<std::string_view> packing_keys);
+
+/// What a trainer takes where the file says nothing.
+struct UsualEngine {
+  std::string_view mode;   ///< vllm_mode; empty where the file has to say it
+  std::string_view share;  ///< vllm_gpu_memory_utilization
+  std::string_view whose;
+};
+
+inline constexpr UsualEngine trl_engine{"colocate", "0.3", "trl default"};  ///< trl trainer/grpo_config.py
+inline constexpr UsualEngine swift_engine{"", "0.9", "ms-swift default"};   ///< swift/rlhf_trainers/args_mixin.py
+
+/// use_vllm, vllm_mode and vllm_gpu_memory_utilization: an engine on the same accelerators keeps its share of them.
+void take_engine_beside(Sheet& sheet, const UsualEngine& usual);
+
+/// Which key says how long a prompt may be, and how much is generated behind it where the file does not say.
+struct Lengths {
+  std::string_view prompt;
+  std::int64_t generated;
+};
+inline constexpr Lengths trl_lengths{"max_prompt_length", 256};  ///< trl trainer/grpo_config.py
+inline constexpr Lengths swift_lengths{"max_length", 512};       ///< swift/arguments/rlhf_args.py
+inline constexpr Lengths axolotl_lengths{"sequence_len", 256};   ///< axolotl core/builders/rl.py, and trl's
+
+/// A sequence is a prompt and what is generated behind it, where the algorithm generates; else the prompt is part of
+/// it.
+void take_generated_length(Sheet& sheet, const Lengths& lengths);
 
 }  // namespace llmcalc::dialects
