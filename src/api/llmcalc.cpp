@@ -87,9 +87,13 @@ struct Outcome {
 
 Outcome refused(const BadInput& error) { return {LLMCALC_NOT_ANSWERED, render::to_json(error, version())}; }
 
+/// A form that is no text, as a snapshot, would end at its first zero.
 Outcome answered(std::string_view verb, const std::vector<Word>& words, const api::Surroundings& around) {
   const Reply reply = api::ask(verb, words, around);
-  return {static_cast<int>(reply.code), reply.show(form_of(words))};
+  auto text = reply.show(form_of(words));
+  if (text.find('\0') != std::string::npos)
+    throw BadInput("format", "'" + form_of(words) + "' is bytes, and answers here are texts", "ask the command line");
+  return {static_cast<int>(reply.code), std::move(text)};
 }
 
 Outcome answered(const char* verb, const char* question, const api::Surroundings& around) {

@@ -131,7 +131,7 @@ std::string first_advice(const std::vector<read::Given>& said, const std::option
                          const read::Catalogue& catalogue, const answer::Estimate& estimate) {
   const auto words = read::in_order(said);
   const read::Values values;
-  const auto question = resolve(words, config, catalogue, values).question;
+  const auto question = resolved_question(words, config, catalogue, values);
   const auto found =
       advised({words, config, catalogue, values}, question, estimate.verdict, search::AdviceWanted::first);
   if (found.changes.empty()) return {};
@@ -201,13 +201,14 @@ std::string shown(const render::Report& answer, std::string_view form, const ren
   if (form == "html") return to_html(answer, style);
   if (form == "svg") return to_svg(answer);
   if (form == "trace") return to_trace(answer);
+  if (form == "snapshot") return to_snapshot(answer);
   return form == "markdown" ? to_markdown(answer, style) : to_text(answer, style);
 }
 
 render::RunLine line_of(const NamedRun& run, const AskedQuestion& asked, const Sources& sources,
                         const RunLimits& limits) {
   const auto config = run.config(asked, sources.around);
-  const auto estimate = answer::estimate(read::resolve(run.words, config, sources.catalogue).question);
+  const auto estimate = answer::estimate(read::resolved_question(run.words, config, sources.catalogue));
   render::RunLine line;
   line.reasons = beyond(limits, estimate);
   line.verdict = estimate.verdict;
@@ -222,7 +223,7 @@ render::RunLine line_of(const NamedRun& run, const AskedQuestion& asked, const S
 
 Reply fit_each(const Arguments& arguments, const AskedQuestion& asked, const Sources& sources) {
   const auto limits = run_limits_of(arguments);
-  const auto question = [&] { return read::resolve(asked.words, asked.config, sources.catalogue).question; };
+  const auto question = [&] { return read::resolved_question(asked.words, asked.config, sources.catalogue); };
   const auto runs = runs_of(arguments, asked.words, sources.around, question);
   return answer_each(arguments, runs, sources.around,
                      [&](const NamedRun& run) { return line_of(run, asked, sources, limits); });

@@ -51,7 +51,7 @@ constexpr std::string_view dtype_examples[] = {"llmcalc dtype bf16 --value 3.141
 
 constexpr Verb rows[] = {
     {"fit", "[options]", "does this run fit, how long does it take, what does it cost?", fit_flags, ask_fit,
-     "text|json|html|svg|markdown|trace|csv|junit", fit_usual, fit_examples},
+     "text|json|html|svg|markdown|trace|snapshot|csv|junit", fit_usual, fit_examples},
     {"serve", "[options]", "does a server start, with which context and load?", serve_flags, ask_serve,
      "text|json|html|markdown|csv|junit", serve_usual, serve_examples},
     {"plan", "[options; most take lists, as --tp 1,2,4 or --gpu any]",

@@ -59,4 +59,8 @@ std::string to_markdown(const Report& report, const TextStyle& style);
 /// \throws quantity::BadInput where the step is not timed by its program
 std::string to_trace(const Report& report);
 
+/// A step as PyTorch's memory_viz opens it: bytes, no text.
+/// \throws quantity::BadInput where the step is not walked
+std::string to_snapshot(const Report& report);
+
 }  // namespace llmcalc::render
