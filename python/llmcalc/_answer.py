@@ -85,4 +85,5 @@ class Answer(Values):
         return f"<llmcalc {self.kind}: {self.show().splitlines()[0]}>"
 
     def _repr_html_(self) -> str:
-        return f'<pre style="line-height:1.25">{html.escape(self.show())}</pre>'
+        picture = self.show("svg") if self.kind == "fit" else ""
+        return f'{picture}<pre style="line-height:1.25">{html.escape(self.show())}</pre>'

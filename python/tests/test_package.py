@@ -1,6 +1,8 @@
 """The package answers as the program does, and reads what training scripts hold."""
+import ast
 import json
 import os
+import pathlib
 import subprocess
 import threading
 import types
@@ -46,7 +48,23 @@ def test_values_are_attributes():
     assert "needed_bytes" in dir(answer) and "memory" in list(answer)
     with pytest.raises(AttributeError, match="needed_bytes"):
         answer.peak
-    assert "FITS" in repr(answer) and "<pre" in answer._repr_html_()
+    assert "FITS" in repr(answer) and "<pre" in answer._repr_html_() and "<svg" in answer._repr_html_()
+    assert "<svg" not in llmcalc.dtype("bf16")._repr_html_()
+
+
+def test_stubs_name_what_answers_have():
+    stubs = ast.parse((pathlib.Path(llmcalc.__file__).parent / "_values.pyi").read_text())
+    classes = {each.name: each for each in stubs.body if isinstance(each, ast.ClassDef)}
+    for answer in (llmcalc.fit("gpt2", gpu="a100-80"), llmcalc.serve("gpt2", gpu="a100-80"), llmcalc.scale(params="7e9"),
+                   llmcalc.plan("gpt2", gpu="a100-80"), llmcalc.model("gpt2"), llmcalc.gpu("a100-80"), llmcalc.dtype("bf16")):
+        attributes = [line.target.id for line in classes[answer.kind.capitalize()].body if isinstance(line, ast.AnnAssign)]
+        assert attributes == list(answer)
+
+
+def test_a_form_of_bytes_is_refused():
+    answer = llmcalc.fit("gpt2", gpu="a100-80")
+    with pytest.raises(llmcalc.BadInput, match="snapshot"):
+        answer.show("snapshot")
 
 
 def test_no_answer_is_taken_for_yes():
