@@ -70,8 +70,9 @@ search::Restate restating(const Asked& asked, const spec::Question& question) {
     known.gpu = changed.gpu;  // looked up before
     if (!known.shape && is_of_preset(asked.words, said)) known.shape = question.model.shape;
     try {
-      auto resolved = resolve(read::with_said(asked.words, said), asked.config, asked.catalogue, known);
-      return Restated{std::move(said), std::move(resolved.question)};
+      auto completed =
+          read::resolved_question(read::with_said(asked.words, said), asked.config, asked.catalogue, known);
+      return Restated{std::move(said), std::move(completed)};
     } catch (const quantity::BadInput&) {
       return std::nullopt;
     }

@@ -98,7 +98,7 @@ Validator::Validator(const read::Catalogue& catalogue, std::vector<std::string> 
 void Validator::take(const read::MeasuredRun& run) {
   try {
     if (!read::cell(run, "engine").empty()) return compare_server(run);
-    compare(run, answer::estimate(read::resolve(run.question, std::nullopt, catalogue_).question));
+    compare(run, answer::estimate(read::resolved_question(run.question, std::nullopt, catalogue_)));
   } catch (const quantity::BadInput& error) {
     skipped_.add(reason_of(error), run.place);
   } catch (const quantity::Overflow&) {

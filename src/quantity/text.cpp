@@ -73,6 +73,8 @@ std::string escaped(CodePoint character) {
 }
 
 std::string printable(std::string_view text) {
+  const auto is_plain = [](char c) { return c >= ' ' && c <= '~'; };
+  if (std::ranges::all_of(text, is_plain)) return std::string(text);
   std::string line;
   while (!text.empty()) {
     const auto character = first_code_point(text);

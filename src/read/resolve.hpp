@@ -47,6 +47,10 @@ struct Resolved {
 Resolved resolve(const std::vector<Given>& given, const std::optional<ConfigText>& config, const Catalogue& catalogue,
                  const Values& values = {});
 
+/// The question of resolve() without the words that tell of it, for whoever asks many.
+spec::Question resolved_question(const std::vector<Given>& given, const std::optional<ConfigText>& config,
+                                 const Catalogue& catalogue, const Values& values = {});
+
 /// The same of a server: model, engine, load, layout and accelerator. Layout::dp are copies of the whole deployment.
 Resolved resolve_serving(const std::vector<Given>& given, const std::optional<ConfigText>& config,
                          const Catalogue& catalogue, const Values& values = {});

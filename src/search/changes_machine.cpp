@@ -139,29 +139,23 @@ constexpr Leaving ways[] = {
     {spec::Offload::params_optimizer, "weights and optimizer states rest in host memory", weights_cross},
 };
 
-/// What may leave in this run, of what the framework can move.
-std::vector<Leaving> ways_of(const spec::Question& question) {
-  const auto& can = frameworks::row_of(question.training.framework).space.offloads.span();
-  std::vector<Leaving> known;
-  for (const Leaving& way : ways) {
-    if (!quantity::contains(can, way.offload)) continue;
-    spec::Training training = question.training;
-    training.offload = way.offload;
-    if (frameworks::broken_rule({question.model.shape, training, question.layout}) == nullptr) known.push_back(way);
-  }
-  return known;
-}
-
 }  // namespace
 
+/// Of what the framework can move.
 bool offload(Changed& run, Larger, std::size_t step) {
   auto& training = run.question.training;
   if (training.offload != spec::Offload::none) return false;
-  const auto known = ways_of(run.question);
-  if (step >= known.size()) return false;
-  training.offload = known[step].offload;
-  say(run, {{"offload", std::string(spec::name_of(training.offload))}}, known[step].change, known[step].cost);
-  return true;
+  const auto& can = frameworks::row_of(training.framework).space.offloads.span();
+  for (const Leaving& way : ways) {
+    if (!quantity::contains(can, way.offload)) continue;
+    training.offload = way.offload;
+    const bool may = frameworks::broken_rule({run.question.model.shape, training, run.question.layout}) == nullptr;
+    if (!may || step-- > 0) continue;
+    say(run, {{"offload", std::string(spec::name_of(way.offload))}}, way.change, way.cost);
+    return true;
+  }
+  training.offload = spec::Offload::none;
+  return false;
 }
 
 std::size_t offloads(const spec::Question&, Larger) { return std::size(ways); }

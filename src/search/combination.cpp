@@ -33,10 +33,9 @@ std::optional<Combinations::Enough> Combinations::enough(const spec::Question& q
   return gains ? std::optional(Enough{need->accelerator, verdict}) : std::nullopt;
 }
 
-Combinations::Path Combinations::Path::with(Form form) const {
-  Path longer = *this;
-  longer.forms[longer.length++] = form;
-  return longer;
+Combinations::Path Combinations::longer(Path path, const Change& change, std::size_t step) const {
+  const auto number = static_cast<Path>(&change - changes_.data()) + 1;
+  return path << bits_of_change | number << bits_of_step | step;
 }
 
 /// A change that cannot be made, as one to numbers too large to count, is none, and leaves the run as it was unless it
@@ -44,7 +43,7 @@ Combinations::Path Combinations::Path::with(Form form) const {
 /// of what new text costs, and not at all where it is the same run.
 const Combinations::Made* Combinations::apply(const Made& run, const Change& change, std::size_t step,
                                               std::size_t depth) {
-  const Path path = run.path.with({&change, step});
+  const Path path = longer(run.path, change, step);
   if (impossible_.contains(path)) return nullptr;
   Made& made = made_[depth];
   if (made.is_whole && made.path == path) return &made;
@@ -63,82 +62,82 @@ const Combinations::Made* Combinations::apply(const Made& run, const Change& cha
 }
 
 /// The edited question is a quick look; what counts is the one that its words ask.
-std::optional<Solution> Combinations::verify(const Made& run) {
-  if (too_little_.contains(run.path)) return std::nullopt;
-  auto restated = enough(run.question) ? restate_(run.question, run.terms) : std::nullopt;
+const Solution* Combinations::verify(const Made& run) {
+  const auto [known, is_new] = verified_.try_emplace(run.path);
+  auto& solution = known->second;
+  auto restated = is_new && enough(run.question) ? restate_(run.question, run.terms) : std::nullopt;
   const auto asked = restated ? enough(restated->question) : std::nullopt;
-  if (!asked) {
-    too_little_.insert(run.path);
-    return std::nullopt;
+  if (asked) {
+    Advice advice{std::move(restated->terms), run.change, run.cost, asked->needed, asked->verdict};
+    solution = Solution{std::move(advice), std::move(restated->question)};
   }
-  Advice advice{std::move(restated->terms), run.change, run.cost, asked->needed, asked->verdict};
-  return Solution{std::move(advice), std::move(restated->question)};
+  return solution ? &*solution : nullptr;
 }
 
 /// The last change is tried in every form: more of it need not need less.
-std::optional<Solution> Combinations::first_form(const Made& run, const Change& last, std::size_t depth) {
-  std::optional<Solution> tight;
+const Solution* Combinations::first_form(const Made& run, const Change& last, std::size_t depth) {
+  const Solution* tight = nullptr;
   const auto steps = last.steps(run.question, larger_);
   for (std::size_t step = 0; step < steps; ++step) {
     const Made* changed = apply(run, last, step, depth);
     if (changed == nullptr) continue;
-    auto advice = verify(*changed);
+    const Solution* advice = verify(*changed);
     if (advice && advice->verdict == VerdictKind::fits) return advice;
-    if (advice && !tight) tight = std::move(advice);
+    if (tight == nullptr) tight = advice;
   }
   return tight;
 }
 
 /// The changes of a set, each but the last one in the furthest form that applies.
-std::optional<Solution> Combinations::strong_forms(const Made& run, const Set& set, std::size_t at) {
+const Solution* Combinations::strong_forms(const Made& run, const Set& set, std::size_t at) {
   if (at + 1 == set.size()) return first_form(run, *set.back(), at);
   const Change& change = *set[at];
-  std::optional<Solution> tight;
+  const Solution* tight = nullptr;
   for (std::size_t step = change.steps(run.question, larger_); step-- > 0;) {
     const Made* changed = apply(run, change, step, at);
     if (changed == nullptr) continue;
-    auto advice = strong_forms(*changed, set, at + 1);
+    const Solution* advice = strong_forms(*changed, set, at + 1);
     if (advice && advice->verdict == VerdictKind::fits) return advice;
-    if (advice && !tight) tight = std::move(advice);
+    if (tight == nullptr) tight = advice;
     if (forms_ == Forms::strongest || !more_may_need_more(change.kind)) break;
   }
   return tight;
 }
 
 /// From the dearest of the others down, each is taken no further than it must go.
-std::optional<Solution> Combinations::relaxed(const Set& set, std::size_t at, const Made& run, VerdictKind verdict) {
+const Solution* Combinations::relaxed(const Set& set, std::size_t at, const Made& run, VerdictKind verdict) {
   if (at + 1 == set.size()) {
-    auto advice = first_form(run, *set.back(), at);
-    return advice && advice->verdict == verdict ? advice : std::nullopt;
+    const Solution* advice = first_form(run, *set.back(), at);
+    return advice && advice->verdict == verdict ? advice : nullptr;
   }
   const auto steps = set[at]->steps(run.question, larger_);
   for (std::size_t step = 0; step < steps; ++step) {
     const Made* changed = apply(run, *set[at], step, at);
     if (changed == nullptr) continue;
-    if (auto advice = relaxed(set, at + 1, *changed, verdict)) return advice;
+    if (const Solution* advice = relaxed(set, at + 1, *changed, verdict)) return advice;
   }
-  return std::nullopt;
+  return nullptr;
 }
 
-std::optional<Solution> Combinations::of(const Made& start, const Set& set) {
-  auto advice = strong_forms(start, set);
+const Solution* Combinations::of(const Made& start, const Set& set) {
+  const Solution* advice = strong_forms(start, set);
   if (set.size() == 1) return advice;
   if (!advice && set.size() > all_forms_up_to) return advice;
-  auto gentler = relaxed(set, 0, start, advice ? advice->verdict : VerdictKind::fits);
+  const Solution* gentler = relaxed(set, 0, start, advice ? advice->verdict : VerdictKind::fits);
   return gentler ? gentler : advice;
 }
 
 /// Made once for all sets that begin with it.
 const Combinations::Made* Combinations::widened(const Change& last, std::size_t step) {
-  const Path path = Path().with({&last, step});
+  const Path path = longer(0, last, step);
   if (const Made* known = quantity::find_or_null(wider_, path, &Made::path)) return known;
   const Made* made = apply(start_, last, step, most_together - 1);
   return made == nullptr ? nullptr : &wider_.emplace_back(*made);
 }
 
 /// More accelerators come last where that is enough, and else before what spreads a run over them.
-std::optional<Solution> Combinations::of(const Set& set) {
-  auto advice = of(start_, set);
+const Solution* Combinations::of(const Set& set) {
+  const Solution* advice = of(start_, set);
   const Change& last = *set.back();
   if (!last.makes_room || set.size() == 1 || (advice && advice->verdict == VerdictKind::fits)) return advice;
   const Set others(set.begin(), set.end() - 1);
@@ -146,7 +145,7 @@ std::optional<Solution> Combinations::of(const Set& set) {
   for (std::size_t step = 0; step < steps; ++step) {
     const Made* wider = widened(last, step);
     if (wider == nullptr) continue;
-    auto found = of(*wider, others);
+    const Solution* found = of(*wider, others);
     if (found && (!advice || found->verdict == VerdictKind::fits)) return found;
   }
   return advice;
@@ -167,11 +166,11 @@ bool Combinations::has_other_forms(const Set& set) const {
 /// The first set that fits ends the search; the first that is tight is told beside it.
 bool Combinations::take(const Set& set) {
   if (is_known(set) || !has_other_forms(set)) return false;
-  auto advice = of(set);
+  const Solution* advice = of(set);
   if (!advice) return false;
   const bool fits = advice->verdict == VerdictKind::fits;
   if (fits) found_.push_back(set);
-  if (fits || told_.empty()) told_.push_back(std::move(*advice));
+  if (fits || told_.empty()) told_.push_back(*advice);
   return fits;
 }
 

@@ -1,7 +1,6 @@
 #include "spec/roles.hpp"
 
 #include "quantity/lists.hpp"
-#include "quantity/text.hpp"
 
 #include <algorithm>
 
@@ -30,13 +29,31 @@ constexpr ModuleWords modules[] = {
 #include "roles/modules.inc"
 };
 
-bool names(std::string_view wanted, const RoleFacts& row) {
-  if (wanted == all_linear_word) return row.linear == AllLinear::yes;
-  for (std::string_view rest = row.targets; !rest.empty();) {
-    if (quantity::take_until(rest, ",") == wanted) return true;
-  }
-  return false;
+constexpr std::size_t words_in(std::string_view list) {
+  return list.empty() ? 0 : 1 + static_cast<std::size_t>(std::ranges::count(list, ','));
 }
+
+struct NamedRole {
+  std::string_view word;
+  Role role;
+};
+
+constexpr std::size_t word_count = quantity::sum_of(rows, [](const RoleFacts& row) { return words_in(row.targets); });
+
+/// Every word of every role: each layer of each run that a search tries asks for some.
+constexpr auto target_words = [] {
+  std::array<NamedRole, word_count> all{};
+  std::size_t n = 0;
+  for (const RoleFacts& row : rows) {
+    std::string_view rest = row.targets;
+    for (std::size_t count = words_in(rest); count > 0; --count) {
+      const auto word = rest.substr(0, rest.find(','));
+      all[n++] = {word, row.role};
+      rest.remove_prefix(std::min(word.size() + 1, rest.size()));
+    }
+  }
+  return all;
+}();
 
 }  // namespace
 
@@ -46,9 +63,14 @@ const std::array<RoleFacts, role_count>& all_roles() { return rows; }
 
 RoleSet roles_of(const std::vector<std::string>& targets) {
   RoleSet found;
-  for (const RoleFacts& row : rows) {
-    found[static_cast<std::size_t>(row.role)] =
-        std::ranges::any_of(targets, [&](const std::string& wanted) { return names(wanted, row); });
+  const auto add = [&](Role role) { found.set(static_cast<std::size_t>(role)); };
+  for (const std::string& wanted : targets) {
+    for (const RoleFacts& row : rows) {
+      if (wanted == all_linear_word && row.linear == AllLinear::yes) add(row.role);
+    }
+    for (const auto& [word, role] : target_words) {
+      if (word == wanted) add(role);
+    }
   }
   return found;
 }
@@ -56,9 +78,8 @@ RoleSet roles_of(const std::vector<std::string>& targets) {
 std::string_view words_of_module(std::string_view module) {
   const std::string_view last = module.substr(module.rfind('.') + 1);
   if (const auto* known = quantity::find_or_null(modules, last, &ModuleWords::module)) return known->words;
-  const auto is_word = [&](const RoleFacts& row) { return names(last, row); };
-  const auto* row = quantity::find_if_or_null(rows, is_word);
-  return row == nullptr ? std::string_view() : last;
+  const bool is_word = last == all_linear_word || quantity::contains(target_words, last, &NamedRole::word);
+  return is_word ? last : std::string_view();
 }
 
 std::string_view module_of_word(std::string_view word) {

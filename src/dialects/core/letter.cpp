@@ -67,7 +67,7 @@ std::vector<std::string> untold(const spec::Question& question, const std::strin
     const Reading reading = read_launch_command(with_data(command), "command", nothing);
     const read::Values values{question.model.shape, question.gpu};
     const auto read =
-        read::resolve(with_options(reading, beside(question)), std::nullopt, read::Catalogue(), values).question;
+        read::resolved_question(with_options(reading, beside(question)), std::nullopt, read::Catalogue(), values);
     std::vector<std::string> terms = reading.unread;
     for (const Term& term : read::vocabulary()) {
       if (!is_told(term) || term.show(read) == term.show(question)) continue;

@@ -313,6 +313,7 @@ bool is_of_word(char c) { return quantity::is_digit(c) || (c >= 'a' && c <= 'z')
 /// The number in the place of `*`, 1 where the pattern has none; empty where the name is another.
 std::optional<std::int64_t> number_in(std::string_view name, std::string_view pattern) {
   constexpr std::string_view wild = "*~";
+  if (!name.starts_with(pattern.front()) && wild.find(pattern.front()) == wild.npos) return {};
   const auto at = pattern.find_first_of(wild);
   if (at == std::string_view::npos) return name == pattern ? std::optional<std::int64_t>(1) : std::nullopt;
   const auto before = pattern.substr(0, at);

@@ -277,7 +277,7 @@ void PlanReader::refuse_impossible(const Question& base) const {
 
 /// The first that can do what was said, or else the textbook, which can do everything.
 Given PlanReader::framework_of(const std::vector<Given>& words) const {
-  Question question = resolve(words, config_, catalogue_).question;
+  Question question = resolved_question(words, config_, catalogue_);
   auto framework = spec::Framework::generic;
   const Words said(words);
   const bool on_several = (said.has("gpus") || said.has("nodes")) && question.layout.gpus > 1;

@@ -293,10 +293,9 @@ std::vector<std::string> Resolved::warnings() const {
   return {"not read, and may change sizes: " + quantity::joined(unread, ", ")};
 }
 
-Resolved resolve(const std::vector<Given>& given, const std::optional<ConfigText>& config, const Catalogue& catalogue,
-                 const Values& values) {
-  const Words words(given);
-  QuestionDraft draft(words, catalogue, values);
+namespace {
+
+void complete(QuestionDraft& draft, const std::optional<ConfigText>& config) {
   take_gpu(draft);
   take_model(draft, config);
   take_run(draft);
@@ -319,8 +318,25 @@ Resolved resolve(const std::vector<Given>& given, const std::optional<ConfigText
   check_combinations(draft);
   build(draft);
   take_calibration(draft);
+}
+
+}  // namespace
+
+Resolved resolve(const std::vector<Given>& given, const std::optional<ConfigText>& config, const Catalogue& catalogue,
+                 const Values& values) {
+  const Words words(given);
+  QuestionDraft draft(words, catalogue, values);
+  complete(draft, config);
   auto lines = echo(draft, vocabulary());
   return {std::move(draft.question), std::move(lines), std::move(draft.assumptions), {}, std::move(draft.unread)};
+}
+
+spec::Question resolved_question(const std::vector<Given>& given, const std::optional<ConfigText>& config,
+                                 const Catalogue& catalogue, const Values& values) {
+  const Words words(given);
+  QuestionDraft draft(words, catalogue, values);
+  complete(draft, config);
+  return std::move(draft.question);
 }
 
 }  // namespace llmcalc::read

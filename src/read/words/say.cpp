@@ -37,7 +37,7 @@ class Speaker {
 };
 
 std::vector<Given> Speaker::missing(const std::vector<Given>& words) const {
-  return differences(question_, resolve(words, sources_.config, sources_.catalogue).question);
+  return differences(question_, resolved_question(words, sources_.config, sources_.catalogue));
 }
 
 bool Speaker::asks_the_same(const std::vector<Given>& words) const try {

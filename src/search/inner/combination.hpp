@@ -5,12 +5,13 @@
 #include "search/inner/changes.hpp"
 
 #include <array>
-#include <compare>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <optional>
-#include <set>
 #include <span>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace llmcalc::search {
@@ -30,7 +31,7 @@ class Combinations {
  public:
   /// \param takes_tight  whether a fit inside the error bar is a gain
   Combinations(const spec::Question& question, Larger larger, const Restate& restate, bool takes_tight, Probe& probe)
-      : start_{{question, {}, {}, {}}, {}, true},
+      : start_{{question, {}, {}, {}}, 0, true},
         larger_(larger),
         restate_(restate),
         takes_tight_(takes_tight),
@@ -46,23 +47,15 @@ class Combinations {
   static constexpr std::size_t most_together = 4;
   static constexpr std::size_t all_forms_up_to = 2;  ///< changes: more of them have too many forms to walk
 
-  /// A change in one of its forms, by its number.
-  struct Form {
-    const Change* change = nullptr;
-    std::size_t step = 0;
-    friend auto operator<=>(const Form&, const Form&) = default;
-  };
-
   /// What was done to the run that was asked for, in order: it determines what came of it, whatever set it was tried
-  /// in.
-  struct Path {
-    std::array<Form, most_together> forms = {};
-    std::size_t length = 0;
-    Path with(Form form) const;
-    friend auto operator<=>(const Path&, const Path&) = default;
-  };
+  /// in. Sixteen bits a change: which of the table, from 1 on, and in which form.
+  using Path = std::uint64_t;
+  static constexpr int bits_of_change = 16;
+  static constexpr int bits_of_step = 11;
+  static_assert(most_together * bits_of_change <= 64);
+
   struct Made : Changed {
-    Path path;
+    Path path = 0;
     bool is_whole = false;  ///< what the path makes, and no storage alone
   };
 
@@ -72,14 +65,15 @@ class Combinations {
     trust::VerdictKind verdict;
   };
   std::optional<Enough> enough(const spec::Question& question);
+  Path longer(Path path, const Change& change, std::size_t step) const;
   const Made* apply(const Made& run, const Change& change, std::size_t step, std::size_t depth);
   const Made* widened(const Change& last, std::size_t step);
-  std::optional<Solution> verify(const Made& run);
-  std::optional<Solution> first_form(const Made& run, const Change& last, std::size_t depth);
-  std::optional<Solution> strong_forms(const Made& run, const Set& set, std::size_t at = 0);
-  std::optional<Solution> relaxed(const Set& set, std::size_t at, const Made& run, trust::VerdictKind verdict);
-  std::optional<Solution> of(const Made& start, const Set& set);
-  std::optional<Solution> of(const Set& set);
+  const Solution* verify(const Made& run);
+  const Solution* first_form(const Made& run, const Change& last, std::size_t depth);
+  const Solution* strong_forms(const Made& run, const Set& set, std::size_t at = 0);
+  const Solution* relaxed(const Set& set, std::size_t at, const Made& run, trust::VerdictKind verdict);
+  const Solution* of(const Made& start, const Set& set);
+  const Solution* of(const Set& set);
   bool is_known(const Set& set) const;
   bool has_other_forms(const Set& set) const;
   bool take(const Set& set);
@@ -91,9 +85,9 @@ class Combinations {
   const Restate& restate_;
   bool takes_tight_;
   Probe& probe_;
-  std::deque<Made> wider_;     ///< what changes that make room make of the run that was asked for
-  std::set<Path> impossible_;  ///< whose last change cannot be made
-  std::set<Path> too_little_;
+  std::deque<Made> wider_;               ///< what changes that make room make of the run that was asked for
+  std::unordered_set<Path> impossible_;  ///< whose last change cannot be made
+  std::unordered_map<Path, std::optional<Solution>> verified_;  ///< empty where it is not enough
   Forms forms_ = Forms::strongest;
   std::span<const Change> changes_ = all_changes();
   std::vector<Set> found_;  ///< what fits, of all that was handed out
