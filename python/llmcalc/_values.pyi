@@ -305,6 +305,7 @@ class Serve(Answer):
     tool: Tool
     verdict: Literal["fits", "does_not_fit", "no_accelerator"]
     reason: Union[str, None]
+    broken_limits: list[str]
     question: Values
     engine: ServeEngine
     parameters: int
