@@ -37,7 +37,14 @@ enum class GgmlType {
   mxfp4,
   nvfp4,
   q1_0,
-  q2_0
+  q2_0,
+  q8_1,
+  q8_k,
+  i8,
+  i16,
+  i32,
+  i64,
+  f64
 };
 
 struct GgmlFacts {
@@ -45,6 +52,7 @@ struct GgmlFacts {
   std::string_view name;
   std::int64_t block;  ///< elements of a row that are packed together
   std::int64_t bytes;  ///< of such a block
+  std::uint32_t id;    ///< by which GGUF files name it
 };
 
 /// Block sizes of llama.cpp ggml/src/ggml-common.h and gguf-py/gguf/constants.py (GGML_QUANT_SIZES).

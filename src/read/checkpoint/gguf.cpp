@@ -1,6 +1,8 @@
 #include "read/checkpoint/gguf.hpp"
 
+#include "llmcalc/formats/ggml_type.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 #include "read/checkpoint/byte_reader.hpp"
 
@@ -25,6 +27,11 @@ constexpr int deepest_list = 4;
 constexpr std::uint64_t usual_alignment = 32;
 constexpr std::uint64_t least_key_value = 8 + 4 + 1;       // an empty key, its type, the smallest value
 constexpr std::uint64_t least_tensor = 8 + 4 + 8 + 4 + 8;  // an empty name and one dimension
+
+/// Nothing where nobody knows its number.
+const formats::GgmlFacts* type_of(const GgufTensor& tensor) {
+  return quantity::find_or_null(formats::all_ggml_types(), tensor.type, &formats::GgmlFacts::id);
+}
 
 enum ValueType : std::uint32_t { u8, i8, u16, i16, u32, i32, f32, boolean, string, list, u64, i64, f64, value_types };
 
@@ -150,16 +157,18 @@ class Parser {
       elements *= dimension;
     }
     tensor.elements = elements;
-    const GgufType* type = gguf_type(tensor.type);
+    const auto* type = type_of(tensor);
     if (type == nullptr) {
       gguf_.knows_types = false;
       return;
     }
-    if (tensor.dimensions[0] % type->block != 0) {
-      in_.fail(fmt::format("rows of {} do not come out in blocks of {}", tensor.dimensions[0], type->block));
+    const auto block = static_cast<std::uint64_t>(type->block);
+    const auto bytes = static_cast<std::uint64_t>(type->bytes);
+    if (tensor.dimensions[0] % block != 0) {
+      in_.fail(fmt::format("rows of {} do not come out in blocks of {}", tensor.dimensions[0], block));
     }
-    if (elements / type->block > most / type->bytes) in_.fail("a tensor has more bytes than 63 bits count");
-    tensor.bytes = elements / type->block * type->bytes;
+    if (elements / block > most / bytes) in_.fail("a tensor has more bytes than 63 bits count");
+    tensor.bytes = elements / block * bytes;
   }
 
   /// Tensors lie aligned behind the header, inside the file.
@@ -200,7 +209,7 @@ void refuse_what_is_no_model(const Gguf& file, std::string_view place) {
 }
 
 void add_tensor(const GgufTensor& tensor, Checkpoint& checkpoint) {
-  const GgufType* type = gguf_type(tensor.type);
+  const auto* type = type_of(tensor);
   const std::string name = type == nullptr ? fmt::format("type {}", tensor.type) : std::string(type->name);
   auto found = std::ranges::find(checkpoint.types, name, &StoredType::name);
   if (found == checkpoint.types.end()) found = checkpoint.types.insert(found, {name, 0, 0});

@@ -44,15 +44,6 @@ struct Gguf {
 /// \throws MoreBytes, quantity::BadInput
 Gguf parse_gguf(const FileHead& file, std::string_view place);
 
-/// A block format by its number in the file.
-struct GgufType {
-  std::uint32_t id;
-  std::string_view name;
-  std::uint64_t block;
-  std::uint64_t bytes;
-};
-const GgufType* gguf_type(std::uint32_t id);
-
 /// "q4_k_m" of general.file_type; empty where it is not known.
 std::string_view gguf_file_type(std::uint64_t id);
 

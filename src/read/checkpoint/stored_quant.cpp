@@ -15,35 +15,8 @@ struct Scheme {
   Quant quant;
 };
 
-/// transformers utils/quantization_config.py, QuantizationMethod; compressed_tensors config/base.py,
-/// CompressionFormat; vLLM model_executor/layers/quantization/modelopt.py, QUANT_ALGOS.
 constexpr Scheme schemes[] = {
-    {"fp8", Quant::fp8},
-    {"fp8 block", Quant::fp8_block},
-    {"fp8 block fp4", Quant::fp8_mxfp4},
-    {"fbgemm_fp8", Quant::fp8},
-    {"awq", Quant::awq},
-    {"awq 4", Quant::awq},
-    {"gptq 4", Quant::gptq},
-    {"gptq 8", Quant::gptq_8bit},
-    {"auto-round 4", Quant::gptq},
-    {"mxfp4", Quant::mxfp4},
-    {"bitsandbytes 4", Quant::bnb_nf4},
-    {"bitsandbytes 8", Quant::bnb_int8},
-    {"compressed-tensors float-quantized", Quant::fp8},
-    {"compressed-tensors float-quantized block", Quant::fp8_block},
-    {"compressed-tensors int-quantized", Quant::int8},
-    {"compressed-tensors pack-quantized", Quant::int4},
-    {"compressed-tensors pack-quantized 4", Quant::int4},
-    {"compressed-tensors nvfp4-pack-quantized", Quant::nvfp4},
-    {"compressed-tensors mxfp4-pack-quantized", Quant::mxfp4},
-    {"modelopt fp8", Quant::fp8},
-    {"modelopt fp8_per_channel_per_token", Quant::fp8},
-    {"modelopt fp8_pb_wo", Quant::fp8_block},
-    {"modelopt fp8_block_scales", Quant::fp8_block},
-    {"modelopt nvfp4", Quant::nvfp4},
-    {"modelopt w4a16_nvfp4", Quant::nvfp4},
-    {"modelopt w4a16_awq", Quant::awq},
+#include "formats/stored_schemes.inc"
 };
 
 std::string word(const KeyText& text, std::string_view key) { return quantity::to_lower(text(key, Holds::word)); }
