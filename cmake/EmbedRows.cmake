@@ -5,7 +5,8 @@
 # name that ends in "::" an enumeration, and all else C++ as it is written. An empty cell is what its member is where nobody
 # says, and so are those that a row leaves out at its end. A line that begins with "#" is a remark. Each line stays the line
 # that it was, so that the compiler names the line of a mistake. With a type, llmcalc_embed_rows(<folder> <type>), the
-# tables whose first column is "key" are arrays of it, <name>_rows in <folder>/tables.inc.
+# tables whose first column is "key" are arrays of it, <name>_rows in <folder>/tables.inc, and those whose first column is
+# an enumeration say what there is of it, in <folder>/<name>_names.inc.
 #
 # llmcalc_embed_sheets(<folder> <type>): the same of files that each describe one value of a type, in <folder>/sheets.inc.
 # A line "member: value" sets a member, whose values have their names from a namespace that is called as the member; a
@@ -84,6 +85,12 @@ function(llmcalc_embed_rows folder)
       string(APPEND arrays "constexpr ${ARGN} ${name}_rows[] = {\n${text}};\n")
     else()
       file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/${folder}/${name}.inc" CONTENT "${text}" @ONLY)
+    endif()
+    if(ARGN AND header MATCHES "^[A-Za-z]+::")
+      set(enumeration "${CMAKE_MATCH_0}")
+      string(REGEX MATCHALL "\n{${enumeration}[a-z_0-9]+," names "${text}")
+      string(REGEX REPLACE ";?\n{${enumeration}" "\n" names "${names}")
+      file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/${folder}/${name}_names.inc" CONTENT "${names}\n" @ONLY)
     endif()
   endforeach()
   if(ARGN)

@@ -49,38 +49,7 @@ struct FormatRow {
 
 /// Whose keys they are: a row of presets/dialects/formats.rows.
 enum class Dialect {
-  accelerate,
-  automodel,
-  axolotl,
-  deepspeed,
-  lightning,
-  litgpt,
-  llama_factory,
-  llama_factory_server,
-  llama_server,
-  llm_foundry,
-  maxtext,
-  megatron,
-  modelfile,
-  ms_swift,
-  ms_swift_megatron,
-  nemo,
-  nemo_rl,
-  ollama,
-  ollama_create,
-  openrlhf,
-  peft,
-  prime_rl,
-  primus,
-  sglang,
-  slime,
-  torchtitan,
-  torchtune,
-  trainer,
-  trtllm,
-  unsloth,
-  verl,
-  vllm
+#include "dialects/formats_names.inc"
 };
 
 struct Letter;
