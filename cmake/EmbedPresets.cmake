@@ -10,8 +10,8 @@ foreach(
   ITEMS formats/dtype read/checkpoint/stored_quant quantity/decimal quantity/error quantity/suggest
         quantity/text spec/names spec/roles read/config/activation read/config/choose_family
         read/config/document read/config/amount read/config/expression read/config/expression_text read/config/family
-        read/config/fields read/config/layers read/config/notes read/config/published_quant read/config/read_config
-        read/config/read_shape read/config/reader read/config/towers read/config/unread read/config/writing read/inner/json_text
+        read/config/fields read/config/layers read/config/read_config
+        read/config/read_shape read/config/reader read/config/towers read/config/unread read/inner/json_text
         read/presets/accelerator read/presets/fields read/presets/model read/presets/names read/presets/rates)
   list(APPEND llmcalc_preset_reader "${llmcalc_presets_root}/src/${source}.cpp")
 endforeach()

@@ -1,9 +1,7 @@
-#include "dialects/reading/command_reader.hpp"
-
 #include "dialects/core/format.hpp"
-#include "dialects/core/recognize.hpp"
+#include "dialects/reading/readers.hpp"
 #include "dialects/servers/server_rules.hpp"
-#include "dialects/shell/launchers.hpp"
+#include "dialects/shell/command.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"

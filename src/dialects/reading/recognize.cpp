@@ -1,8 +1,7 @@
 
-#include "dialects/core/recognize.hpp"
-
 #include "dialects/core/format.hpp"
 #include "dialects/reading.hpp"
+#include "dialects/reading/readers.hpp"
 #include "dialects/trainers/rules.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"

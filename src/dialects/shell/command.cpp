@@ -1,7 +1,6 @@
 #include "dialects/shell/command.hpp"
 
 #include "dialects/shell/containers.hpp"
-#include "dialects/shell/launchers.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"

@@ -1,11 +1,14 @@
-// What a command line starts, behind the launchers in front of it.
+// What a command line starts, behind the launchers in front of it; those launchers, and the programs that are a trainer
+// or a server.
 #pragma once
 
+#include "dialects/core/format.hpp"
 #include "dialects/reading.hpp"
 #include "dialects/shell/shell.hpp"
 #include "read/settings.hpp"
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,5 +39,52 @@ inline constexpr std::string_view typed_place = "command";
 
 /// The last part of a path.
 std::string_view base_name(std::string_view path);
+
+/// What stands behind a launcher's options.
+enum class Behind {
+  program,  ///< what it starts
+  word,     ///< a word, an image or a time, and what it starts
+  image,    ///< an image, and the arguments of what that runs
+  named     ///< the same, with a name behind the image
+};
+
+/// A program that starts another, and those of its options that take no value.
+struct Launcher {
+  std::string_view name;   ///< "accelerate launch"
+  std::string_view alias;  ///< "accelerate"
+  std::string_view switches;
+  bool starts_script = true;  ///< what it starts is Python: a file, or a module behind -m
+  bool is_program = false;    ///< it is the trainer as well, whose name stays in front
+  Behind behind = Behind::program;
+};
+
+std::span<const Launcher> launchers();
+
+/// torchrun, deepspeed, srun, mpirun, and the variables CUDA_VISIBLE_DEVICES, NPROC_PER_NODE and NNODES.
+void take_processes(const Settings& launcher, Reading& reading);
+
+/// What a container or a batch job is given, where the command itself does not say it: "container.gpus", "slurm.nodes".
+void take_machines(const Settings& launcher, Reading& reading);
+
+/// The options of `accelerate launch` under the keys of its configuration file.
+Settings accelerate_settings(const Settings& launcher);
+
+/// How a program is called.
+struct Starter {
+  std::string_view name;  ///< "trl dpo", "axolotl.cli.train"
+  Dialect dialect;
+  std::string_view algorithm = {};  ///< that its name says
+  std::string_view config = {};     ///< the option that names a file of settings; "" where the file stands by itself
+};
+
+/// The one whose name the words begin with, and how many words that is; nullptr where nobody knows it.
+struct Started {
+  const Starter* starter = nullptr;
+  std::size_t words = 0;
+};
+Started starter_of(const std::vector<ShellWord>& words);
+
+/// The algorithm of "dpo_vlm.py" and "train_grpo.py"; empty where the name of a program says none.
+std::string_view algorithm_named_in(std::string_view program);
 
 }  // namespace llmcalc::dialects

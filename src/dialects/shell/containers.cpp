@@ -1,7 +1,7 @@
 
 #include "dialects/shell/containers.hpp"
 
-#include "dialects/shell/launchers.hpp"
+#include "dialects/shell/command.hpp"
 #include "dialects/shell/shell_reader.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"

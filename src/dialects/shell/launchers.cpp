@@ -1,5 +1,4 @@
 
-#include "dialects/shell/launchers.hpp"
 
 #include "dialects/core/sheet.hpp"
 #include "dialects/shell/command.hpp"

@@ -1,13 +1,96 @@
+#include "llmcalc/formats/quant.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "read/config.hpp"
+#include "read/config/reader.hpp"
 #include "read/config/steps.hpp"
+#include "read/stored_quant.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <array>
+#include <string>
+#include <string_view>
 
 namespace llmcalc::read {
 namespace {
+
+using formats::Quant;
+
+constexpr std::array<std::string_view, 2> quantizations = {"quantization_config", "compression_config"};
+constexpr Range widths{1, 64};
+
+/// DeepSeek-V4 has it in the model's part, which its class moves (transformers models/deepseek_v4, __post_init__).
+constexpr std::string_view beside_block = "expert_dtype";
+
+/// \throws quantity::BadInput at a key that holds something else
+std::string text_of(const ConfigObject& block, std::string_view key, Holds holds) {
+  const Keys keys(&key, 1);
+  switch (holds) {
+    case Holds::bits: {
+      const auto bits = block.integer(keys, widths);
+      return bits ? std::to_string(bits->value) : std::string();
+    }
+    case Holds::flag: {
+      const auto flag = block.boolean(keys);
+      return flag && flag->value ? "true" : "";
+    }
+    case Holds::list: return block.has(keys) ? "list" : "";
+    case Holds::word: break;
+  }
+  const auto word = block.text(keys);
+  return word ? word->value : std::string();
+}
+
+/// In which type the checkpoint's weights are, as far as its quantization_config says so in words that are known.
+std::optional<Found<Quant>> published_quant(const ConfigReader& reader) {
+  static constexpr std::array<std::string_view, 2> name_keys = {"quant_method", "quant_algo"};
+  auto block = reader.document().root().object(quantizations);
+  if (!block) block = reader.object().object(quantizations);
+  if (!block) return std::nullopt;
+  const auto text = [&](std::string_view key, Holds holds) {
+    const bool beside = key == beside_block && !block->has(Keys(&key, 1));
+    return text_of(beside ? reader.object() : *block, key, holds);
+  };
+  const auto stored = stored_quant(text);
+  if (!stored || !stored->quant) return std::nullopt;
+  return Found<Quant>{*stored->quant, block->text(name_keys)->pointer};
+}
+
+constexpr Range layer_counts{0, 2048};
+
+constexpr std::array<std::string_view, 4> mtp_layers = {"num_nextn_predict_layers", "mtp_num_hidden_layers",
+                                                        "n_predict", "num_mtp_modules"};
+constexpr std::array<std::string_view, 6> dropouts = {"resid_pdrop", "hidden_dropout", "hidden_dropout_prob",
+                                                      "dropout",     "dropout_rate",   "residual_dropout"};
+constexpr std::array<std::string_view, 1> latent_bias = {"attention_bias"};
+constexpr std::array<std::string_view, 2> uncounted_norms = {"qk_layernorm", "attn_config.qk_ln"};
+
+/// What a file says and the shape of its text model leaves out.
+void note_what_is_left_out(ConfigReader& reader) {
+  const ConfigObject& root = reader.document().root();
+  const ConfigObject& text = reader.object();
+  if (root.has(tower_keys) && reader.shape().towers.empty()) {
+    reader.note("the vision or audio tower and its projector are not counted");
+  }
+  if (const auto mtp = text.integer(mtp_layers, layer_counts); mtp && mtp->value > 0) {
+    reader.note(fmt::format("{} multi-token-prediction layer(s) are not counted", mtp->value));
+  }
+  const auto says = [&](Keys keys) {
+    const auto found = text.boolean(keys);
+    return found && found->value;
+  };
+  const bool latent = reader.shape().latent.kv_rank > 0;
+  if (latent && says(latent_bias)) reader.note("the biases of latent attention are not counted");
+  if (says(uncounted_norms)) reader.note("the norms of queries and keys are not counted");
+  if ((root.has(quantizations) || text.has(quantizations)) && !published_quant(reader)) {
+    reader.note("the checkpoint is quantized in a way that is not known; its weights are taken to be in 16 bits");
+  }
+  if (const auto dropout = text.number(dropouts); dropout && dropout->value > 0.0) {
+    reader.note(
+        fmt::format("the file trains with dropout {}; the shape has none until the question says so", dropout->value));
+  }
+}
 
 /// The text model's family, with what the description of its wrapper says on top.
 Family family_of(const Families& families, const ConfigDocument& document, const std::optional<Family>& wrapper,
@@ -60,6 +143,15 @@ ConfigShape read_config(std::string_view json, std::string_view place, const Con
   return {std::move(shape),    quant ? std::optional(quant->value) : std::nullopt,
           std::move(origins),  reader.take_images(),
           reader.take_notes(), unread_keys(families, reader, wrapper)};
+}
+
+spec::Writing writing_of(const Family& family) {
+  const ConfigDocument nothing("{}", "no file");
+  ConfigReader reader(nothing, family);
+  for (const auto& field : word_fields()) reader.read(field);
+  for (const auto& field : switch_fields()) reader.read(field);
+  if (family.field("activation") != nullptr) read_activation(reader);
+  return reader.shape().writing;
 }
 
 }  // namespace llmcalc::read

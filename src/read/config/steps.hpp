@@ -1,7 +1,6 @@
 // The steps in which a configuration is read, each in a source of its name.
 #pragma once
 
-#include "llmcalc/formats/quant.hpp"
 #include "read/config/family.hpp"
 #include "read/config/reader.hpp"
 
@@ -30,12 +29,6 @@ constexpr std::array<std::string_view, 4> tower_keys = {"vision_config", "audio_
 /// \param text  whose shape gets the towers
 /// \throws quantity::BadInput when a tower's configuration lacks a key
 void read_towers(const Families& families, const Family& wrapper, ConfigReader& text);
-
-/// In which type the checkpoint's weights are, as far as its quantization_config says so in words that are known.
-std::optional<Found<formats::Quant>> published_quant(const ConfigReader& reader);
-
-/// What a file says and the shape of its text model leaves out.
-void note_what_is_left_out(ConfigReader& reader);
 
 /// The keys of a file, of its text model and of its towers that say something which no expression of a family names and
 /// no size is known not to follow from: pointers, those of the text model first.

@@ -1,4 +1,5 @@
-// Reads the command that a script or a person's line starts.
+// The command that a script or a person's line starts, read; and what a text without a name is: how it is written,
+// whose settings it holds, a file of a model itself, a program.
 #pragma once
 
 #include "dialects/core/sheet.hpp"
@@ -12,6 +13,8 @@
 #include <vector>
 
 namespace llmcalc::dialects {
+
+struct Format;
 
 class CommandReader {
  public:
@@ -40,5 +43,35 @@ bool calls_ollama(const ShellCommand& command, std::string_view verb);
 
 /// Of several programs that a file starts the first is asked about, and the others are named.
 void name_further(const ShellCommand& command, std::string_view place, Reading& first);
+
+/// The next line, trimmed, that is no comment; false at the end of the text.
+bool take_line(std::string_view& text, std::string_view& line);
+
+bool looks_like_shell(std::string_view text);
+
+/// What builds an image: its FROM is no model.
+bool looks_like_dockerfile(std::string_view text);
+
+/// The commands in the code blocks of a Markdown page, or those that a unit of systemd starts, on the lines where they
+/// stand; nothing where a text is neither.
+std::optional<std::string> commands_in(std::string_view text);
+
+/// YAML and TOML begin with a key, JSON with a brace: its first line that says anything.
+bool begins_like_settings(std::string_view text);
+
+/// A file's settings, whatever it is written in; no table where it is in none of those ways.
+Node parse_settings(std::string_view text, std::string_view place);
+
+/// wandb's config.yaml keeps each argument below `value`.
+void unwrap_wandb(Settings& settings);
+
+/// Whose settings they are; nullptr where nobody knows them.
+const Format* format_of(const Settings& settings);
+
+/// \throws quantity::BadInput where the text is Python, whose hint is made of what stands in it as plain numbers
+void refuse_python(std::string_view text, std::string_view place);
+
+/// \param text  what `file` was parsed from
+std::optional<Reading> model_file(const Node& file, std::string_view text, std::string_view place);
 
 }  // namespace llmcalc::dialects
