@@ -4,6 +4,7 @@
 #include "frameworks/table.hpp"
 #include "llmcalc/answer/estimate.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "quantity/elementary.hpp"
 #include "quantity/lists.hpp"
 #include "read/vocabulary.hpp"
 #include "read/words.hpp"
@@ -37,8 +38,8 @@ constexpr double smallest_exponent = 7.0;
 constexpr double steps_of_ten = 100.0;
 
 std::int64_t size_of(std::int64_t step) {
-  const double exact = std::pow(10.0, smallest_exponent + static_cast<double>(step) / steps_of_ten);
-  const double digits = std::pow(10.0, std::floor(std::log10(exact)) - 2.0);
+  const double exact = quantity::pow(10.0, smallest_exponent + static_cast<double>(step) / steps_of_ten);
+  const double digits = quantity::pow(10.0, std::floor(quantity::log10(exact)) - 2.0);
   return static_cast<std::int64_t>(std::llround(exact / digits) * std::llround(digits));
 }
 

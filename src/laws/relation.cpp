@@ -1,6 +1,7 @@
 #include "laws/inner/relation.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "quantity/elementary.hpp"
 #include "quantity/format.hpp"
 #include "quantity/lists.hpp"
 
@@ -177,7 +178,7 @@ void Solver::use(std::size_t number) {
   for (const auto& factor : relation.factors) {
     const auto& known = known_[index(factor.variable)];
     if (known) {
-      product *= std::pow(known->value, factor.power);
+      product *= quantity::pow(known->value, factor.power);
     } else {
       unknown = factor;
     }
@@ -185,7 +186,7 @@ void Solver::use(std::size_t number) {
   const auto text = [this](Variable v) { return text_of(v, known_[index(v)]->value); };
   if (unknown) {
     const auto solved = unknown->variable;
-    double value = std::pow(product, -1.0 / unknown->power);
+    double value = quantity::pow(product, -1.0 / unknown->power);
     if (solved == gpus) value = std::ceil(value * (1.0 - whole_gpu_slack));
     set(solved, {value, Standing::derived, explained(relation, solved, text)});
   } else if (std::abs(product - 1.0) > rounding_of_published_figures) {

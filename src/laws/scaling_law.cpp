@@ -6,26 +6,26 @@
 #include "laws/inner/scaling_section.hpp"
 #include "laws/scaling.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "quantity/elementary.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <span>
 
 namespace llmcalc::laws {
 
 double critical_batch(double compute) {
   const double loss = *optimum_at({ScalingLaw::kaplan}, compute).loss;
-  return 2.1e8 / std::pow(loss, 1.0 / 0.21);
+  return 2.1e8 / quantity::pow(loss, 1.0 / 0.21);
 }
 
 BatchPrice batch_price(double batch, double critical) { return {1.0 + batch / critical, 1.0 + critical / batch}; }
 
-double deepseek_batch(double compute) { return 0.2920 * std::pow(compute, 0.3271); }
+double deepseek_batch(double compute) { return 0.2920 * quantity::pow(compute, 0.3271); }
 
-double deepseek_learning_rate(double compute) { return 0.3118 * std::pow(compute, -0.1250); }
+double deepseek_learning_rate(double compute) { return 0.3118 * quantity::pow(compute, -0.1250); }
 
 namespace {
 
@@ -47,23 +47,23 @@ Usual usual_mfu(const spec::Accelerator& gpu) {
 
 namespace {
 
-double balance(const LossSurface& s) { return std::pow(s.alpha * s.a / (s.beta * s.b), 1.0 / (s.alpha + s.beta)); }
+double balance(const LossSurface& s) { return quantity::pow(s.alpha * s.a / (s.beta * s.b), 1.0 / (s.alpha + s.beta)); }
 
 }  // namespace
 
 double reducible_loss(const LossSurface& surface, const Allocation& split) {
-  return surface.a / std::pow(split.params, surface.alpha) + surface.b / std::pow(split.tokens, surface.beta);
+  return surface.a / quantity::pow(split.params, surface.alpha) + surface.b / quantity::pow(split.tokens, surface.beta);
 }
 
 Allocation optimum(const LossSurface& surface, double compute) {
   const double product = compute / training_flops;
-  const double params = balance(surface) * std::pow(product, surface.beta / (surface.alpha + surface.beta));
+  const double params = balance(surface) * quantity::pow(product, surface.beta / (surface.alpha + surface.beta));
   return {params, product / params};
 }
 
 double optimal_params(const LossSurface& surface, double tokens) {
   const double g = balance(surface);
-  return g * std::pow(g * tokens, surface.beta / surface.alpha);
+  return g * quantity::pow(g * tokens, surface.beta / surface.alpha);
 }
 
 namespace {
@@ -87,7 +87,7 @@ std::vector<FrontierPoint> sizes_around(const KnownRun& run, std::span<const int
   const auto best = optimum_at(run.choice, run.split.compute());
   std::vector<FrontierPoint> points;
   for (const int exponent : exponents) {
-    const auto point = size_point(run, best, best.split.params * std::exp2(exponent));
+    const auto point = size_point(run, best, best.split.params * quantity::exp2(exponent));
     if (countable(point.split)) points.push_back(point);
   }
   return points;
@@ -102,7 +102,7 @@ std::vector<FrontierPoint> frontier(Frontier which, const KnownRun& run) {
   std::vector<FrontierPoint> points;
   if (which == Frontier::budgets) {
     for (const int exponent : budget_exponents) {
-      const auto best = optimum_at(run.choice, compute * std::pow(10.0, exponent / 2.0));
+      const auto best = optimum_at(run.choice, compute * quantity::pow(10.0, exponent / 2.0));
       if (countable(best.split)) points.push_back({best.split, best.loss, exponent == 0, std::nullopt});
     }
     return points;
@@ -136,13 +136,13 @@ constexpr double kaplan_critical_params = 6.4e13;
 constexpr double kaplan_critical_tokens = 1.8e13;
 
 double kaplan_loss(const Allocation& split, double /*unique_tokens*/) {
-  const double by_size = std::pow(kaplan_critical_params / split.params, kaplan_alpha_n / kaplan_alpha_d);
-  return std::pow(by_size + kaplan_critical_tokens / split.tokens, kaplan_alpha_d);
+  const double by_size = quantity::pow(kaplan_critical_params / split.params, kaplan_alpha_n / kaplan_alpha_d);
+  return quantity::pow(by_size + kaplan_critical_tokens / split.tokens, kaplan_alpha_d);
 }
 
 // Kaplan et al. 2020, table 6: N = 1.3e9 C^0.73 with C in PFLOP-days, at batches far below the critical one.
 Allocation kaplan_optimum(double compute, double /*unique_tokens*/) {
-  const double params = 1.3e9 * std::pow(compute / pflop_day, 0.73);
+  const double params = 1.3e9 * quantity::pow(compute / pflop_day, 0.73);
   return {params, compute / (training_flops * params)};
 }
 
@@ -150,7 +150,7 @@ Allocation kaplan_optimum(double compute, double /*unique_tokens*/) {
 // (0.53, 0.29) are rounded and give 10.5T there; the legend of figure 3 has (0.537, 0.299), which give 16.3T. This is
 // that exponent through the stated point.
 Allocation llama_3_optimum(double compute, double /*unique_tokens*/) {
-  const double tokens = 16.55e12 * std::pow(compute / 3.8e25, 0.537);
+  const double tokens = 16.55e12 * quantity::pow(compute / 3.8e25, 0.537);
   return {compute / (training_flops * tokens), tokens};
 }
 
@@ -163,7 +163,7 @@ constexpr double excess_params_worth = 5.309743;
 /// U + U R* (1 - exp(-R / R*)), equations 5 and 6.
 double worth(double amount, double unique, double decay) {
   if (amount <= unique) return amount;
-  return unique - unique * decay * std::expm1(-(amount / unique - 1.0) / decay);
+  return unique - unique * decay * quantity::expm1(-(amount / unique - 1.0) / decay);
 }
 
 /// Equation 6 for parameters: those beyond the optimum of the unique data lose value as repeated tokens do.
@@ -184,7 +184,7 @@ Allocation data_constrained_optimum(double compute, double unique_tokens) {
 }
 
 /// Kaplan et al. 2020, equation 1.3: the loss of the compute-efficient model.
-double kaplan_efficient_loss(double compute) { return std::pow(3.1e8 / (compute / pflop_day), 0.050); }
+double kaplan_efficient_loss(double compute) { return quantity::pow(3.1e8 / (compute / pflop_day), 0.050); }
 
 constexpr Interval anything{};
 

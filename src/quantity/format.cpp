@@ -1,5 +1,7 @@
 #include "quantity/format.hpp"
 
+#include "quantity/elementary.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,7 +41,7 @@ std::string fixed(double value, int decimals) {
 int decimals_for_three_digits(double value) {
   constexpr int most = 6;
   if (value == 0.0 || !std::isfinite(value)) return 0;
-  return std::clamp(2 - static_cast<int>(std::floor(std::log10(std::abs(value)))), 0, most);
+  return std::clamp(2 - static_cast<int>(std::floor(quantity::log10(std::abs(value)))), 0, most);
 }
 
 std::string three_digits(double value) { return fixed(value, decimals_for_three_digits(value)); }
@@ -49,7 +51,7 @@ std::string three_digits(double value) { return fixed(value, decimals_for_three_
 const Step& step_for(double value, std::span<const Step> largest_first) {
   for (std::size_t i = 0; i + 1 < largest_first.size(); ++i) {
     const auto& below = largest_first[i + 1];
-    const double rounding = 0.5 * std::pow(10.0, -below.decimals) * below.one;
+    const double rounding = 0.5 * quantity::pow(10.0, -below.decimals) * below.one;
     if (std::abs(value) >= largest_first[i].from - rounding) return largest_first[i];
   }
   return largest_first.back();

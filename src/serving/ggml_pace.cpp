@@ -1,6 +1,7 @@
 #include "serving/inner/ggml_pace.hpp"
 
 #include "llmcalc/spec/question.hpp"
+#include "quantity/elementary.hpp"
 #include "serving/inner/pace.hpp"
 #include "serving/inner/step_work.hpp"
 
@@ -37,8 +38,8 @@ struct StepShape {
 
 /// Experts that tokens of a step reach are read once: E (1 - (1 - K/E)^tokens), were each to choose for itself.
 double reached(const ExpertWork& experts, double tokens) {
-  const double apart = std::pow(tokens, ggml_kernels().alike);
-  return experts.experts * (1.0 - std::pow(1.0 - experts.chosen / experts.experts, apart));
+  const double apart = quantity::pow(tokens, ggml_kernels().alike);
+  return experts.experts * (1.0 - quantity::pow(1.0 - experts.chosen / experts.experts, apart));
 }
 
 void add_attention(const LayerWork& layer, const Deployment& deployment, double positions, GgmlWork& sums) {

@@ -1,5 +1,6 @@
 #include "serving/inner/step_time.hpp"
 
+#include "quantity/elementary.hpp"
 #include "serving/inner/pace.hpp"
 
 #include <algorithm>
@@ -31,7 +32,7 @@ Launching launching_of(const Setup& setup) {
 double hottest_rank(double tokens) {
   constexpr double most = 0.15;
   constexpr double decades = 3.0;
-  return 1.0 + most * std::min(1.0, std::log10(std::max(tokens, 1.0)) / decades);
+  return 1.0 + most * std::min(1.0, quantity::log10(std::max(tokens, 1.0)) / decades);
 }
 
 /// A copy of the model on its own accelerators, and where its ranks lie on machines: stages outside, tensor-parallel
@@ -211,7 +212,7 @@ Seconds StepClock::recurrence(const MixerWork& mixer, const Step& step) const {
 /// routing is even.
 Seconds StepClock::experts(const ExpertWork& experts, const StageWork& stage, const Step& step) const {
   const double tokens = step.tokens * static_cast<double>(attention_dp_);
-  const double missed = std::pow(1.0 - experts.chosen / experts.experts, tokens);
+  const double missed = quantity::pow(1.0 - experts.chosen / experts.experts, tokens);
   const double active = std::max(1.0, experts.local * (1.0 - missed));
   const double sent = std::max(1.0, tokens * experts.chosen * experts.local / experts.experts);
   const Seconds even = kernels_.mixture({.sent = sent,

@@ -1,9 +1,12 @@
 #include "serving/inner/tail.hpp"
 
+#include "quantity/elementary.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numbers>
 #include <numeric>
 #include <utility>
 
@@ -12,14 +15,19 @@ namespace llmcalc::serving {
 namespace {
 
 constexpr std::size_t side = 64;
-constexpr double per_octave = 2.0;
+constexpr std::size_t per_octave = 2;
 
-double node_value(std::size_t i) { return std::exp2(static_cast<double>(i) / per_octave); }
+double node_value(std::size_t i) {
+  return std::ldexp(i % per_octave == 0 ? 1.0 : std::numbers::sqrt2, static_cast<int>(i / per_octave));
+}
 
 /// The node below, and the share of the way to the next.
 std::pair<std::size_t, double> place_of(double x) {
-  const double steps = per_octave * std::log2(std::max(x, 1.0));
-  const auto below = std::min(static_cast<std::size_t>(steps), side - 2);
+  int exponent = 0;
+  const double fraction = std::frexp(std::max(x, 1.0), &exponent);
+  const auto steps =
+      per_octave * static_cast<std::size_t>(exponent - 1) + (2.0 * fraction < std::numbers::sqrt2 ? 0 : 1);
+  const auto below = std::min(steps, side - 2);
   const double low = node_value(below);
   return {below, std::min(1.0, (x - low) / (node_value(below + 1) - low))};
 }
@@ -74,7 +82,7 @@ std::vector<spec::Request> drawn(const spec::Load& load, std::int64_t count, dou
   std::vector<spec::Request> requests(static_cast<std::size_t>(count));
   double now = 0;
   for (spec::Request& each : requests) {
-    now -= std::log1p(-draws.even()) / rate;
+    now -= quantity::log1p(-draws.even()) / rate;
     each = {now, drawn_length(load.prompt, load.range_ratio, draws),
             drawn_length(load.output, load.range_ratio, draws)};
   }

@@ -1,6 +1,7 @@
 #include "timing/goodput.hpp"
 
 #include "program/states.hpp"
+#include "quantity/elementary.hpp"
 
 #include <cmath>
 #include <vector>
@@ -42,7 +43,7 @@ Seconds best_interval(Seconds save, Seconds mtbf) {
 
 double goodput(Seconds interval, Seconds save, Seconds mtbf, Seconds restart) {
   if (std::isinf(in_seconds(mtbf))) return interval / (interval + save);
-  const double lost_and_done = std::exp(restart / mtbf) * std::expm1((interval + save) / mtbf);
+  const double lost_and_done = quantity::exp(restart / mtbf) * quantity::expm1((interval + save) / mtbf);
   return interval / (mtbf * lost_and_done);
 }
 

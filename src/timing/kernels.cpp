@@ -1,5 +1,7 @@
 #include "timing/kernels.hpp"
 
+#include "quantity/elementary.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +30,7 @@ double sustained_clock(const spec::Accelerator& gpu) {
   if (!gpu.tdp_watts || relative.watts <= 0.0) return 1.0;
   const double per_teraflop = relative.watts / quantity::in_teraflops(relative.peak);
   const double teraflops = quantity::in_teraflops(spec::half_peak(gpu));
-  return std::pow(*gpu.tdp_watts / teraflops / per_teraflop, relative.exponent);
+  return quantity::pow(*gpu.tdp_watts / teraflops / per_teraflop, relative.exponent);
 }
 
 /// Whether products of many shapes were measured, or the best one alone.

@@ -1,9 +1,9 @@
+#include "quantity/elementary.hpp"
 #include "timing/inner/fabric_curves.hpp"
 #include "timing/network.hpp"
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 namespace llmcalc::timing {
 
@@ -152,7 +152,7 @@ double growth(Collective kind, const Groups& groups, std::int64_t ranks) {
   if (ranks <= most_measured) return 0.0;
   const double doubling = groups[2].front() - groups[1].front();
   const double times = static_cast<double>(ranks) / static_cast<double>(most_measured);
-  return kind == Collective::all_reduce ? doubling * std::log2(times) : doubling * 2.0 * (times - 1.0);
+  return kind == Collective::all_reduce ? doubling * quantity::log2(times) : doubling * 2.0 * (times - 1.0);
 }
 
 }  // namespace

@@ -1,13 +1,13 @@
 #include "timing/network.hpp"
 
 #include "program/sharding.hpp"
+#include "quantity/elementary.hpp"
 #include "timing/inner/fabric_curves.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <string_view>
 
 namespace llmcalc::timing {
@@ -81,7 +81,7 @@ double distinct_share(std::int64_t copies, std::int64_t nodes) {
   if (copies == 1) return 1.0;
   const auto n = static_cast<double>(nodes);
   const auto k = static_cast<double>(copies);
-  return n * (1.0 - std::pow(1.0 - 1.0 / n, k)) / k;
+  return n * (1.0 - quantity::pow(1.0 - 1.0 / n, k)) / k;
 }
 
 /// Machines that one link joins are one node. Racks are filled evenly: 128 accelerators sit in two of 64, not in one of

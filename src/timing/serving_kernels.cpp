@@ -2,6 +2,7 @@
 
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/spec/accelerator.hpp"
+#include "quantity/elementary.hpp"
 #include "quantity/suggest.hpp"
 #include "quantity/text.hpp"
 #include "timing/inner/fabric_curves.hpp"
@@ -118,7 +119,7 @@ constexpr double micro = 1e-6;
 quantity::Seconds microseconds(double n) { return quantity::seconds(micro * n); }
 
 /// Nearly the larger of two: presets/operations/README.md.
-double smooth_max(double a, double b) { return std::cbrt(a * a * a + b * b * b); }
+double smooth_max(double a, double b) { return quantity::cbrt(a * a * a + b * b * b); }
 
 constexpr std::array<std::string_view, 8> names{"half",  "fp8",          "fp8-block",     "int8",
                                                 "nvfp4", "half-by-int4", "half-by-mxfp4", "fp8-by-mxfp4"};
@@ -254,7 +255,7 @@ quantity::Seconds ServingKernels::product(const ServingProduct& p, Operands oper
 
 double ServingKernels::Decode::operator()(const CacheRead& read) const {
   constexpr double smallest = 128;
-  const double doublings = read.positions > smallest ? std::log2(read.positions / smallest) : 0.0;
+  const double doublings = read.positions > smallest ? quantity::log2(read.positions / smallest) : 0.0;
   return floor + doubling * doublings + smooth_max(read.bytes / bytes, read.flops / flops);
 }
 
@@ -311,7 +312,7 @@ quantity::Seconds ServingKernels::all_reduce(double bytes, std::int64_t ranks) c
     time = curve[i] + (curve[i + 1] - curve[i]) * position;
   }
   constexpr double most = 8;
-  const double rounds = std::max(1.0, std::log2(static_cast<double>(ranks)) / std::log2(most));
+  const double rounds = std::max(1.0, quantity::log2(static_cast<double>(ranks)) / quantity::log2(most));
   return microseconds(least * rounds + (time - least) * link_slowdown_);
 }
 

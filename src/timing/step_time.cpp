@@ -1,10 +1,10 @@
 #include "timing/step_time.hpp"
 
 #include "program/offload.hpp"
+#include "quantity/elementary.hpp"
 #include "timing/inner/pipeline.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace llmcalc::timing {
@@ -18,7 +18,7 @@ double pace_of_slowest(std::int64_t accelerators) {
   constexpr double deviation = 0.08 / 6.0;
   const auto n = static_cast<double>(accelerators);
   const double below = (n - 0.375) / (n + 0.25);
-  return 1.0 + deviation * std::max(0.0, (std::pow(below, 0.135) - std::pow(1.0 - below, 0.135)) / 0.1975);
+  return 1.0 + deviation * std::max(0.0, (quantity::pow(below, 0.135) - quantity::pow(1.0 - below, 0.135)) / 0.1975);
 }
 
 namespace {

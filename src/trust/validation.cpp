@@ -1,5 +1,7 @@
 #include "trust/validation.hpp"
 
+#include "quantity/elementary.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -46,9 +48,9 @@ double ratio(const Comparison& row) {
 spec::Bias bias_of(const std::vector<double>& ratios) {
   if (static_cast<std::int64_t>(ratios.size()) < spec::Bias::fewest_runs) return {};
   std::vector<double> logarithms;
-  for (const double each : ratios) logarithms.push_back(std::log(each));
+  for (const double each : ratios) logarithms.push_back(quantity::log(each));
   std::ranges::sort(logarithms);
-  const double factor = std::exp(median(logarithms));
+  const double factor = quantity::exp(median(logarithms));
   std::vector<double> off;
   for (const double each : ratios) off.push_back(std::abs(each / factor - 1.0));
   std::ranges::sort(off);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "laws/scaling_law.hpp"
+#include "quantity/elementary.hpp"
 
 #include <cmath>
 #include <limits>
@@ -36,13 +37,13 @@ inline constexpr double search_max = 1e60;
 template <class Function>
 double crossing(Function rising, double target, double low = search_min, double high = search_max) {
   constexpr int halvings = 64;  // of log(1e60) = 138: below the spacing of doubles there
-  double from = std::log(low);
-  double to = std::log(high);
+  double from = quantity::log(low);
+  double to = quantity::log(high);
   for (int i = 0; i < halvings; ++i) {
     const double middle = std::midpoint(from, to);
-    (rising(std::exp(middle)) < target ? from : to) = middle;
+    (rising(quantity::exp(middle)) < target ? from : to) = middle;
   }
-  return std::exp(to);
+  return quantity::exp(to);
 }
 
 /// Where a function with one valley is lowest, by golden sections of the logarithm.
@@ -50,17 +51,17 @@ template <class Function>
 double lowest(Function valley, double low, double high) {
   constexpr int sections = 90;  // 0.618^90 of log(1e60) is below 1e-16
   const double golden = 1.0 / std::numbers::phi;
-  double from = std::log(low);
-  double to = std::log(high);
+  double from = quantity::log(low);
+  double to = quantity::log(high);
   for (int i = 0; i < sections; ++i) {
     const double step = golden * (to - from);
-    if (valley(std::exp(to - step)) < valley(std::exp(from + step))) {
+    if (valley(quantity::exp(to - step)) < valley(quantity::exp(from + step))) {
       to = from + step;
     } else {
       from = to - step;
     }
   }
-  return std::exp(std::midpoint(from, to));
+  return quantity::exp(std::midpoint(from, to));
 }
 
 /// The loss as a sum of what the model and what the data leave undone: L(P, D) = E + A / P^alpha + B / D^beta

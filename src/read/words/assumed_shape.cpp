@@ -1,6 +1,7 @@
 #include "read/words/assumed_shape.hpp"
 
 #include "llmcalc/spec/model.hpp"
+#include "quantity/elementary.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -69,8 +70,8 @@ spec::Shape shape_of_width(std::int64_t hidden, std::int64_t size, const KnownDi
 /// How far the shape is from 128 times as wide as deep, in either direction; how far from its size, where its depth is
 /// known.
 double distance(const spec::Shape& shape, std::int64_t size, const KnownDimensions& known) {
-  if (known.layers) return std::abs(std::log(static_cast<double>(count(shape)) / static_cast<double>(size)));
-  return std::abs(std::log(static_cast<double>(shape.hidden) / static_cast<double>(shape.layers) / aspect));
+  if (known.layers) return std::abs(quantity::log(static_cast<double>(count(shape)) / static_cast<double>(size)));
+  return std::abs(quantity::log(static_cast<double>(shape.hidden) / static_cast<double>(shape.layers) / aspect));
 }
 
 /// The most that a number of layers leaves for each MLP.
