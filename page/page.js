@@ -85,10 +85,8 @@ class Core {
 }
 Core.asked = 0;
 
-async function compiled(text) {
-  const bytes = Uint8Array.from(atob(text), letter => letter.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
-  return WebAssembly.compile(await new Response(stream).arrayBuffer());
+function compiled(text) {
+  return WebAssembly.compile(unpacked(Uint8Array.from(atob(text), letter => letter.charCodeAt(0))));
 }
 
 // --- Pickers: options that most people change, with the values that the program itself lists.
