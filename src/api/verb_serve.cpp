@@ -29,17 +29,16 @@ dialects::ServedNames served_names(const std::vector<read::Given>& words, const 
   const auto& question = resolved.question;
   dialects::ServedNames names{
       .model = "MODEL", .repository = "MODEL", .published = question.serving.quant, .draft = {}};
-  const auto id_of = [](const auto& preset) { return preset.hf_id.empty() ? preset.id : preset.hf_id; };
+  const auto repository = [&](const std::string& name, const std::string& place) {
+    return catalogue.model(name, place).named(name).repository;
+  };
   if (const auto* named = read::find_word(words, "model")) {
     names.model = named->text;
-    const auto preset = catalogue.model(named->text, named->origin.where);
-    const bool is_checkpoint = !preset.is_called(named->text) && named->text.find(':') == std::string::npos;
-    names.repository = is_checkpoint ? named->text : id_of(preset);  // "Llama-3.1-8B-AWQ" is one of its own
+    names.repository = repository(named->text, named->origin.where);  // "Llama-3.1-8B-AWQ" is one of its own
     names.published = resolved.published.value_or(formats::Quant::bf16);
   }
   const std::string& draft = question.serving.options.draft.model;
-  if (!draft.empty())
-    names.draft = draft.find('/') != std::string::npos ? draft : id_of(catalogue.model(draft, "--draft"));
+  if (!draft.empty()) names.draft = draft.find('/') != std::string::npos ? draft : repository(draft, "--draft");
   return names;
 }
 

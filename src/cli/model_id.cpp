@@ -20,12 +20,7 @@ using api::Lookup;
 using read::Given;
 
 bool is_preset(const std::string& name, const read::Catalogue& catalogue) {
-  try {
-    catalogue.model(name, {});
-    return true;
-  } catch (const quantity::BadInput&) {
-    return false;
-  }
+  return catalogue.find_model(name).has_value();
 }
 
 /// What tunings and repackings of a model add to its name; none of it changes the shape.

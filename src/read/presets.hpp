@@ -75,8 +75,15 @@ struct ShapeSources {
   std::vector<std::string> disagreeing;  ///< values that another file gives
 };
 
+/// One model of those that share a shape.
+struct NamedModel {
+  std::string name;
+  std::string repository;  ///< of the Hub; where none is known, the name
+};
+
 struct ModelPreset {
   std::string id;
+  /// Its other names. A repository among them is another model of this shape, and names behind it are that model's.
   std::vector<std::string> aliases;
   std::string hf_id;
   std::string family;
@@ -97,6 +104,8 @@ struct ModelPreset {
 
   /// Whether that is one of its names; otherwise it was found by a name that is spelled like one.
   bool is_called(std::string_view name) const;
+  /// The model that `name` says, of those that have this shape.
+  NamedModel named(std::string_view name) const;
 };
 
 struct AcceleratorPreset {
@@ -147,6 +156,7 @@ class Catalogue {
 
   /// \throws quantity::BadInput at `place` with the nearest names when there is no such preset
   ModelPreset model(std::string_view name, std::string_view place) const;
+  std::optional<ModelPreset> find_model(std::string_view name) const;  ///< empty where there is no such preset
   AcceleratorPreset accelerator(std::string_view name, std::string_view place) const;
 
   /// The same of an accelerator that was put together by hand.

@@ -3,6 +3,8 @@
 #include "cli/folder.hpp"
 #include "cli/run.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "quantity/text.hpp"
+#include "read/presets.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -144,5 +146,23 @@ TEST_CASE("what a preset says of itself never reaches a terminal as a command") 
     const auto text = outcome(all).answer;
     CHECK(text.find('\x1B') == std::string::npos);
     CHECK(text.find('\x07') == std::string::npos);
+  }
+}
+
+TEST_CASE("the model that was named is the one that is printed and started", "[long]") {
+  const auto check = [](const std::string& repository) {
+    CAPTURE(repository);
+    try {
+      const auto answer = outcome({"serve", repository, "--engine", "vllm", "--gpu", "h200:8", "--format", "json"});
+      const auto reply = json::parse(answer.answer);
+      CHECK(quantity::to_lower(repository).ends_with(reply["question"]["model"]["value"].get<std::string>()));
+      CHECK_THAT(reply["launch"].get<std::string>() + " ", Contains(" " + repository + " "));
+    } catch (const quantity::BadInput&) {  // what the engine has not
+    }
+  };
+  for (const auto& preset : read::Catalogue().models()) {
+    for (const auto& alias : preset.aliases) {
+      if (alias.find('/') != std::string::npos) check(alias);
+    }
   }
 }

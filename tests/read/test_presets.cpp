@@ -1,5 +1,6 @@
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "quantity/text.hpp"
 #include "read/presets.hpp"
 #include "read/presets/embedded_presets.hpp"
 #include "read/presets/fields.hpp"
@@ -91,6 +92,34 @@ TEST_CASE("every name leads to its own entry") {
   check_names(read::embedded_models(), [&](std::string_view name) { return catalogue.model(name, "--model").id; });
   check_names(read::embedded_accelerators(),
               [&](std::string_view name) { return catalogue.accelerator(name, "--gpu").accelerator.id; });
+}
+
+TEST_CASE("of models that share a shape the one that was named is meant") {
+  for (const auto& preset : Catalogue().models()) {
+    read::NamedModel meant{preset.id, preset.hf_id.empty() ? preset.id : preset.hf_id};
+    const auto check = [&](const std::string& name) {
+      CAPTURE(name);
+      CHECK(preset.named(name).name == meant.name);
+      CHECK(preset.named(name).repository == meant.repository);
+    };
+    check(preset.id);
+    if (!preset.hf_id.empty()) check(preset.hf_id);
+    for (const auto& alias : preset.aliases) {
+      const auto slash = alias.find('/');
+      if (slash != std::string::npos) meant = {quantity::to_lower(alias.substr(slash + 1)), alias};
+      check(alias);
+      if (slash != std::string::npos) check(quantity::to_lower(alias.substr(slash + 1)));
+    }
+  }
+}
+
+TEST_CASE("a name that is none of a preset's own stays what it is") {
+  const auto v3 = Catalogue().model("deepseek-v3", "--model");
+  CHECK(v3.named("unsloth/DeepSeek-R1").repository == "unsloth/DeepSeek-R1");
+  CHECK(v3.named("DeepSeek_R1").repository == "deepseek-ai/DeepSeek-R1");
+  const auto llama = Catalogue().model("llama-3.1-8b", "--model");
+  CHECK(llama.named("llama3.1:8b").name == "llama-3.1-8b");
+  CHECK(llama.named("llama3.1:8b-instruct-q4_K_M").repository == "meta-llama/Llama-3.1-8B");  // no name of the Hub
 }
 
 TEST_CASE("people's names for accelerators and models are known") {

@@ -6,6 +6,7 @@
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
+#include "read/presets.hpp"
 
 #include <fmt/format.h>
 
@@ -87,7 +88,9 @@ void take_recipe_name(Sheet& sheet) {
 
 /// The builder of a model that is known by its name, with the method; empty for others.
 std::string torchtune_component(const spec::Question& question) {
-  const auto* found = quantity::find_or_null(builders, std::string_view(question.model.shape.name), &Builder::preset);
+  const auto preset = read::Catalogue().find_model(question.model.shape.name);
+  const auto* found =
+      preset ? quantity::find_or_null(builders, std::string_view(preset->id), &Builder::preset) : nullptr;
   if (found == nullptr) return {};
   const std::string_view method = in_4_bits(question) ? "qlora_" : has_adapters(question) ? "lora_" : "";
   return fmt::format("torchtune.models.{}.{}{}", found->family, method, found->name);

@@ -124,12 +124,17 @@ std::optional<Preset> find_spelled(const std::vector<Preset>& users, std::string
 }
 
 template <class Preset>
-Preset find(const std::vector<Preset>& users, std::string_view name, std::string_view place) {
+std::optional<Preset> find(const std::vector<Preset>& users, std::string_view name) {
   if (const Preset* user = find_user(users, name)) return *user;
   for (const auto& entry : Kind<Preset>::embedded()) {
     if (names_of(entry).contains(name)) return overridden(users, entry);
   }
-  if (auto preset = find_spelled(users, name)) return *preset;
+  return find_spelled(users, name);
+}
+
+template <class Preset>
+Preset find(const std::vector<Preset>& users, std::string_view name, std::string_view place) {
+  if (auto preset = find(users, name)) return *std::move(preset);
   fail_unknown(users, name, place);
 }
 
@@ -180,6 +185,18 @@ std::vector<Preset> all(const std::vector<Preset>& users) {
 
 bool ModelPreset::is_called(std::string_view name) const { return names_of(*this).contains(name); }
 
+NamedModel ModelPreset::named(std::string_view name) const {
+  const NamedModel own{id, hf_id.empty() ? id : hf_id};
+  if (is_spelled_alike(id, name) || is_spelled_alike(hf_id, name)) return own;
+  NamedModel model = own;
+  for (const auto& alias : aliases) {
+    if (is_repository(alias)) model = {quantity::to_lower(without_organisation(alias)), alias};
+    if (is_spelled_alike(alias, name)) return model;
+  }
+  const bool is_tag = name.find(':') != std::string_view::npos;  // of a library that is not the Hub
+  return {std::string(name), is_tag ? own.repository : std::string(name)};
+}
+
 Catalogue::Catalogue(const std::vector<PresetFile>& model_files, const std::vector<PresetFile>& accelerator_files,
                      std::vector<PresetFile> family_files, const std::vector<PresetFile>& rates_files)
     : user_families_(std::move(family_files)), user_rates_(read_rates(rates_files)) {
@@ -193,6 +210,8 @@ Catalogue::Catalogue(const std::vector<PresetFile>& model_files, const std::vect
 ModelPreset Catalogue::model(std::string_view name, std::string_view place) const {
   return find(user_models_, name, place);
 }
+
+std::optional<ModelPreset> Catalogue::find_model(std::string_view name) const { return find(user_models_, name); }
 
 AcceleratorPreset Catalogue::rated(AcceleratorPreset preset) const {
   preset.accelerator.generation = generation_for(preset.accelerator);
@@ -246,8 +265,9 @@ Glimpse glimpse_of(const spec::Accelerator& gpu) {
 
 std::vector<Glimpse> Catalogue::larger(std::string_view vendor, quantity::Bytes above) const {
   std::vector<Glimpse> found;
+  const auto of_vendor = "\"vendor\":\"" + std::string(vendor) + '"';
   for (const auto& entry : embedded_accelerators()) {
-    const bool is_larger = quantity::bytes(entry.memory) > above && holds(entry.json, vendor);
+    const bool is_larger = quantity::bytes(entry.memory) > above && holds(entry.json, of_vendor);
     if (is_larger && find_user(user_accelerators_, entry.id) == nullptr) found.push_back(glimpse_of(entry));
   }
   for (const auto& preset : user_accelerators_) {

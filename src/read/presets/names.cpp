@@ -9,6 +9,7 @@
 #include <array>
 #include <charconv>
 #include <iterator>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,16 +29,23 @@ std::string_view without_organisation(std::string_view hf_id) {
 
 std::vector<std::string_view> split_aliases(std::string_view joined) { return quantity::pieces_of(joined, "|"); }
 
+bool is_repository(std::string_view name) { return name.find('/') != std::string_view::npos; }
+
 bool PresetNames::contains(std::string_view name) const {
-  const auto same = [name](std::string_view mine) { return same_name(mine, name); };
-  return same(id) || std::ranges::any_of(aliases, same) ||
-         (!hf_id.empty() && (same(hf_id) || same(without_organisation(hf_id))));
+  const auto same = [name](std::string_view mine) {
+    return !mine.empty() && (same_name(mine, name) || same_name(without_organisation(mine), name));
+  };
+  return same(id) || std::ranges::any_of(aliases, same) || same(hf_id);
 }
 
 void PresetNames::append_to(std::vector<std::string_view>& names) const {
   names.push_back(id);
-  quantity::append(names, aliases);
-  if (!hf_id.empty()) quantity::append(names, std::array{std::string_view(hf_id), without_organisation(hf_id)});
+  const auto append = [&](std::string_view name) {
+    names.push_back(name);
+    if (is_repository(name)) names.push_back(without_organisation(name));
+  };
+  std::ranges::for_each(aliases, append);
+  if (!hf_id.empty()) append(hf_id);
 }
 
 namespace {
@@ -119,7 +127,18 @@ std::string without(std::string_view name, auto const& words) {
 
 }  // namespace
 
-std::string card_spelling(std::string_view name) { return without(name, card_words); }
+std::string card_spelling(std::string_view name) {
+  constexpr std::string_view mobile = "mobile";  // what others call "laptop"
+  std::string lower = quantity::to_lower(name);
+  if (const auto at = lower.find(mobile); at != std::string::npos) lower.replace(at, mobile.size(), "laptop");
+  return without(lower, card_words);
+}
+
+bool is_spelled_alike(std::string_view known, std::string_view name) {
+  constexpr std::array<std::string_view, 0> none{};
+  const auto said = without(name, none);
+  return without(known, none) == said || without(without_organisation(known), none) == said;
+}
 
 std::string card_without_series(std::string_view name) {
   std::string rest;
@@ -210,7 +229,18 @@ std::string_view size_in(std::string_view name) {
 
 namespace {
 
-/// The presets that have a name near `name`, each once and by its id, those of the same size first.
+/// By which name a preset is told to somebody who may have meant one of its names: a model of its shape by its own.
+std::string_view told_name(const KnownPreset& preset, std::string_view meant) {
+  const auto own =
+      std::span(preset.names).last(std::min<std::size_t>(preset.names.size(), 2));  // the preset's, on the Hub
+  const auto is_sibling = [&](std::string_view name) {
+    return is_repository(name) && without_organisation(name) == without_organisation(meant);
+  };
+  const bool is_own = quantity::contains(own, meant) || std::ranges::none_of(preset.names, is_sibling);
+  return is_own ? preset.id : without_organisation(meant);
+}
+
+/// The presets that have a name near `name`, each once, those of the same size first.
 std::vector<std::string_view> nearest_presets(const std::vector<KnownPreset>& presets, std::string_view name) {
   std::vector<std::string_view> known;
   for (const auto& preset : presets) quantity::append(known, preset.names);
@@ -219,12 +249,14 @@ std::vector<std::string_view> nearest_presets(const std::vector<KnownPreset>& pr
   for (const auto near : quantity::nearest_names(name, known, looked_at)) {
     const auto owner = std::ranges::find_if(
         presets, [&](const KnownPreset& preset) { return quantity::contains(preset.names, near); });
-    if (!quantity::contains(ids, owner->id)) ids.push_back(owner->id);
+    const auto told = told_name(*owner, near);
+    if (!quantity::contains(ids, told)) ids.push_back(told);
   }
   const auto lower = quantity::to_lower(name);
   const auto size = size_in(lower);
   if (!size.empty())
-    std::stable_partition(ids.begin(), ids.end(), [&](std::string_view id) { return size_in(id) == size; });
+    std::stable_partition(ids.begin(), ids.end(),
+                          [&](std::string_view id) { return size_in(quantity::to_lower(id)) == size; });
   return ids;
 }
 
@@ -234,11 +266,29 @@ std::vector<std::string_view> presets_of(const std::vector<KnownPreset>& presets
   std::vector<std::string_view> ids;
   for (const auto& preset : presets) {
     const auto has = [&](std::string_view own) { return has_words(own, words); };
-    const bool is_one = std::ranges::any_of(preset.names, has);
-    if (is_one && !quantity::contains(ids, preset.id)) ids.push_back(preset.id);
+    const auto* name_of_it = quantity::find_if_or_null(preset.names, has);
+    if (name_of_it == nullptr) continue;
+    const auto told = told_name(preset, *name_of_it);
+    if (!quantity::contains(ids, told)) ids.push_back(told);
   }
   std::stable_partition(ids.begin(), ids.end(),
                         [&](std::string_view id) { return quantity::contains(name_words(id), words.back()); });
+  return ids;
+}
+
+/// The presets whose names are a part of what was said, the longest such names: "m3 ultra" of "mac studio m3 ultra".
+std::vector<std::string_view> presets_in(const std::vector<KnownPreset>& presets, std::string_view name) {
+  std::size_t longest = 0;
+  std::vector<std::string_view> ids;
+  for (const auto& preset : presets) {
+    for (const auto own : preset.names) {
+      const auto words = name_words(own);
+      if (words.size() < std::max<std::size_t>(longest, 2) || !has_words(name, words)) continue;
+      if (words.size() > longest) ids.clear();
+      longest = words.size();
+      if (!quantity::contains(ids, preset.id)) ids.push_back(preset.id);
+    }
+  }
   return ids;
 }
 
@@ -259,7 +309,9 @@ std::string which_of(const std::vector<std::string_view>& ids) {
 std::string hint_for_name(const std::vector<KnownPreset>& presets, std::string_view name) {
   const auto meant = presets_of(presets, name);
   if (meant.size() > 1) return which_of(meant);
-  return quantity::one_of(meant.empty() ? nearest_presets(presets, name) : meant);
+  if (!meant.empty()) return quantity::one_of(meant);
+  const auto near = nearest_presets(presets, name);
+  return quantity::one_of(near.empty() ? presets_in(presets, name) : near);
 }
 
 namespace {

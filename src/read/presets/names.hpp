@@ -18,6 +18,12 @@ bool same_name(std::string_view a, std::string_view b);
 /// "Meta-Llama-3-8B" of "meta-llama/Meta-Llama-3-8B".
 std::string_view without_organisation(std::string_view hf_id);
 
+/// Whether a name is one of the Hub, with its organisation.
+bool is_repository(std::string_view name);
+
+/// The same but for case and separators, a repository without its organisation too: "llama3.1:8b", "llama-3.1-8b".
+bool is_spelled_alike(std::string_view known, std::string_view name);
+
 /// The items of a list that is joined by '|'.
 std::vector<std::string_view> split_aliases(std::string_view joined);
 
