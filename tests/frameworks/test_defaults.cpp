@@ -34,7 +34,8 @@ TEST_CASE("TRL recomputes and cuts at 1,024 tokens (sft_config.py, base_config.p
 }
 
 TEST_CASE("Unsloth trains adapters beside 4 bits and sends checkpoints to the host (models/loader.py)") {
-  const auto question = ask(Framework::unsloth, Method::qlora);
+  auto question = ask(Framework::unsloth, Method::qlora);
+  question.training.recompute.policy = spec::RecomputePolicy::full;
   CHECK(value_of(question, "method") == "qlora");
   CHECK(value_of(question, "weights") == "nf4-dq");
   CHECK(value_of(question, "offload") == "activations");

@@ -29,6 +29,8 @@ const Edge edges[] = {
     {"offload", "sharding", dense + " --framework hf --gpus 8 --sharding zero3 --offload params", "--sharding zero1"},
     {"offload", "recompute", dense + " --framework llama-factory --recompute full --offload activations",
      "--recompute none"},
+    {"offload", "recompute", dense + " --framework hf --recompute full --offload activations", "--recompute none"},
+    {"offload", "recompute", dense + " --framework unsloth --recompute full --offload activations", "--recompute none"},
     {"offload_to", "offload", dense + " --offload optimizer --offload-to nvme", "--offload activations"},
     {"offload_to", "offload", dense + " --offload params --offload-to nvme", "--offload none"},
     {"offload_to", "framework",

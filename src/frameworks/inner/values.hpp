@@ -26,6 +26,7 @@ using enum MemoryRuns;
 }
 namespace profile {}
 namespace splits_models {}
+namespace offloads_inputs_alone {}
 namespace otherwise {}
 
 namespace methods {
@@ -130,6 +131,9 @@ inline constexpr Condition is_trained = [](const spec::Question& q) {
 /// Prefixes are past keys and values, which checkpoints do not pass on.
 inline constexpr Condition can_recompute = [](const spec::Question& q) {
   return is_trained(q) && q.training.method != spec::Method::prefix;
+};
+inline constexpr Condition recomputes_layers = [](const spec::Question& q) {
+  return q.training.recompute.policy == spec::RecomputePolicy::full;
 };
 inline constexpr Condition is_generated = [](const spec::Question& q) {
   return q.training.method == spec::Method::inference;
