@@ -36,9 +36,11 @@ inline constexpr bool biasing_engines[] = {false, false, true, true, true, true}
 
 constexpr bool biases_scores(Engine engine) { return biasing_engines[static_cast<std::size_t>(engine)]; }
 
-/// Whose answer is given where nobody names an engine: of checkpoints, and of GGUF files.
+/// Whose answer is given where nobody names an engine: of checkpoints, of GGUF files, and of names with tags, which
+/// are those of a library ("llama3.1:8b").
 inline constexpr Engine usual_server = Engine::vllm;
 inline constexpr Engine usual_ggml = Engine::llama_cpp;
+inline constexpr Engine usual_library = Engine::ollama;
 
 /// In which type keys and values are kept.
 enum class CacheType { automatic, bf16, f16, f32, fp8, int8, nvfp4, q8_0, q5_1, q5_0, q4_1, q4_0, iq4_nl };

@@ -1,6 +1,7 @@
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/text.hpp"
+#include "read/presets/names.hpp"
 #include "read/resolve.hpp"
 #include "read/words/draft.hpp"
 #include "read/words/terms.hpp"
@@ -179,12 +180,26 @@ bool asks_for_gguf(const QuestionDraft& draft) {
   return model != nullptr && quantity::to_lower(model->text).find("gguf") != std::string::npos;
 }
 
+/// "llama3.1:8b" is a name of Ollama's library, unless what is said beside it is another engine's.
+bool is_of_library(const QuestionDraft& draft) {
+  constexpr std::array<std::string_view, 6> of_others{"tp", "pp", "ep", "dp", "kv_dtype", "memory_fraction"};
+  const Given* model = draft.words.find("model");
+  const bool is_tag = model != nullptr && model->text.find(':') < model->text.size() && !is_repository(model->text);
+  const bool in_file = !draft.given("quant") || formats::is_file_type(draft.question.serving.quant);
+  return is_tag && in_file && std::ranges::none_of(of_others, [&](auto term) { return draft.given(term); });
+}
+
 void take_server(QuestionDraft& draft) {
   for (const Term& term : serving_vocabulary()) {
     if (term.group != TermGroup::model) draft.take(term.name);
   }
   draft.training().method = spec::Method::inference;
   if (draft.given("engine")) return;
+  if (is_of_library(draft)) {
+    draft.question.serving.engine = spec::usual_library;
+    return draft.assume("engine", "a name of its library", std::string(spec::name_of(spec::usual_library)),
+                        "whose library has names with tags");
+  }
   if (asks_for_gguf(draft)) {
     draft.question.serving.engine = spec::usual_ggml;
     return draft.assume("engine", "reads GGUF", "llama.cpp", "which reads GGUF");
