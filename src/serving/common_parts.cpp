@@ -85,7 +85,12 @@ void hold_weights(const Deployment& deployment, const WeightBytes& weights, Rank
 
 Bytes rotary_cache(const spec::Question& question) {
   const spec::Shape& shape = question.model.shape;
-  if (shape.position != spec::Position::rope) return quantity::bytes(0);
+  const auto attends = [](const spec::LayerKind& kind) {
+    const auto* recurrent = std::get_if<spec::StateSpace>(&kind.mixer);
+    return recurrent == nullptr || recurrent->beside;
+  };
+  if (shape.position != spec::Position::rope || std::ranges::none_of(question.model.kinds, attends))
+    return quantity::bytes(0);
   const std::int64_t width = shape.latent.kv_rank > 0 ? shape.latent.qk_rope_dim : shape.head_dim;
   return quantity::bytes(product(shape.max_position, width, half_width));
 }
