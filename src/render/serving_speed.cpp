@@ -42,7 +42,7 @@ std::string tail_line(const spec::Load& load, const serving::Tail& tail) {
 /// "64 requests at once, each a prompt of 7,168 tokens and 1,024 of output": what the speed is that of.
 std::string load_line(const spec::Load& load) {
   const bool alone = !load.rate && load.concurrency == 1;
-  const auto many = load.rate ? quantity::format_number(*load.rate, 3) + " requests a second"
+  const auto many = load.rate ? quantity::format_number(*load.rate, 4) + " requests a second"
                     : alone   ? "one request at a time"
                               : quantity::format_count(load.concurrency) + " requests at once";
   const auto* of_each = load.trace ? ", in the mean" : alone ? ":" : ", each";

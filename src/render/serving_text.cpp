@@ -85,6 +85,7 @@ quantity::Bytes total_of(const ServingReport& report) { return report.answer.mem
 void add_largest(const RankMemory& memory, const MemoryUnit& unit, Table& table) {
   constexpr std::size_t most = 4;
   auto holdings = memory.holdings;
+  std::erase_if(holdings, [](const MemoryLine& line) { return line.size == quantity::bytes(0); });
   std::ranges::stable_sort(holdings, std::ranges::greater(), &MemoryLine::size);
   const auto told = holdings.size() == most + 1 ? holdings.size() : std::min(most, holdings.size());
   const auto label = [](const MemoryLine& line) { return std::string(line.label) + (line.measured ? " *" : ""); };
@@ -190,14 +191,14 @@ std::string at_once_of(const ServingReport& report) {
                      format_count(capacity.context), capacity.binding);
 }
 
-/// "rtx-4090 no, rtx-5090 yes, ...": from the last that is too small.
+/// "rtx-5090 yes, l40s yes, ...": from the first that takes it.
 std::string cards_of(const ServingReport& report) {
   const auto& cards = report.cards;
   if (cards.empty()) return {};
   const auto first = std::ranges::find(cards, true, &serving::CardAnswer::takes_it);
   if (first == cards.end()) return fmt::format("none of these alone, up to {}", cards.back().gpu);
   std::string words;
-  for (auto card = first == cards.begin() ? first : std::prev(first); card != cards.end(); ++card) {
+  for (auto card = first; card != cards.end(); ++card) {
     words += fmt::format("{}{} {}", words.empty() ? "" : ", ", card->gpu, card->takes_it ? "yes" : "no");
   }
   return words;
@@ -327,14 +328,17 @@ Paragraph serving_remarks(const ServingReport& report, const TextStyle& style) {
 Paragraph serving_launch(const ServingReport& report, const TextStyle& style) {
   Paragraph block;
   const auto& layout = report.answer.deployment.question.layout;
+  const std::string_view label = report.launched_with.empty() ? "start" : "so start";
   const bool several = report.servers > 1 && !report.launch.empty();
+  const bool elsewhere = report.launched_with.starts_with("--gpu ");
   if (several)
     block.lines = labelled(
-        "start",
+        label,
         fmt::format("{} times, each on {} accelerators of its own:", report.servers, layout.gpus / report.servers),
         style);
-  const std::string_view label = report.launched_with.empty() ? "start" : "so start";
-  add_lines(block, command_lines(report.launch, several ? "" : label, style));
+  else if (elsewhere)
+    block.lines = labelled(label, "on " + report.launched_with.substr(std::size("--gpu ") - 1) + ":", style);
+  add_lines(block, command_lines(report.launch, block.lines.empty() ? label : "", style));
   block.ends = {0, block.lines.size()};
   block.adjoins = true;
   const bool is_full = report.answer.speed && report.answer.speed->tail;  // a tail takes a line more

@@ -305,6 +305,9 @@ Paragraph summary_time(const Report& report, const TextStyle& style) {
   Paragraph block{labelled("step", step_words(time), style), 0};
   std::ranges::move(labelled("run", length_words(report), style), std::back_inserter(block.lines));
   block.least = block.lines.size();
+  const auto is_unmeasured = [](const std::string& note) { return note.starts_with("nothing was measured"); };
+  if (const auto* note = quantity::find_if_or_null(report.estimate.notes, is_unmeasured))
+    std::ranges::move(labelled("", *note, style), std::back_inserter(block.lines));
   return block;
 }
 

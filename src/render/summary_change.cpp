@@ -93,15 +93,16 @@ void add_changes(std::span<const Advice> advice, const MemoryUnit& unit, const T
 
 bool is_tight(const Report& report) { return report.estimate.verdict.kind == VerdictKind::tight; }
 
-/// "h100-nvl no, h200-sxm tight, b200-sxm yes": of those that are too small the largest alone.
+/// "h200-sxm tight, b200-sxm yes": those that take it.
 std::vector<std::string> cards_of(const Report& report) {
   const std::span<const search::CardVerdict> cards = report.advised.cards;
   const auto is_too_small = [](const search::CardVerdict& card) { return card.verdict == VerdictKind::does_not_fit; };
   const auto fits = static_cast<std::size_t>(std::ranges::find_if_not(cards, is_too_small) - cards.begin());
   if (!cards.empty() && fits == cards.size()) return {"no larger one takes it unchanged, up to " + cards.back().gpu};
-  return quantity::mapped(cards.subspan(fits - std::min<std::size_t>(fits, 1)), [](const search::CardVerdict& card) {
-    const bool fits_well = card.verdict == VerdictKind::fits;
-    return card.gpu + (fits_well ? " yes" : card.verdict == VerdictKind::tight ? " tight" : " no");
+  return quantity::mapped(cards.subspan(fits), [](const search::CardVerdict& card) {
+    return card.gpu + (card.verdict == VerdictKind::fits    ? " yes"
+                       : card.verdict == VerdictKind::tight ? " tight"
+                                                            : " no");
   });
 }
 
@@ -125,8 +126,9 @@ Paragraph changes(const Report& report, const TextStyle& style) {
 Paragraph summary_change(const Report& report, const TextStyle& style) {
   const auto kind = report.estimate.verdict.kind;
   if (const auto& headroom = report.advised.headroom; headroom && kind == VerdictKind::fits) {
-    const auto words = fmt::format("up to --micro-batch {}, or --seq {}", headroom->micro_batch, headroom->seq);
-    return {labelled("room", words, style), 1};
+    const bool takes_more = headroom->micro_batch > 1;
+    const auto batch = takes_more ? fmt::format("--micro-batch {}, or ", headroom->micro_batch) : std::string();
+    return {labelled("room", fmt::format("up to {}--seq {}", batch, headroom->seq), style), 1};
   }
   if (kind == VerdictKind::does_not_fit || kind == VerdictKind::tight) return changes(report, style);
   return {};
