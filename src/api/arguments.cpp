@@ -1,5 +1,6 @@
 #include "api/arguments.hpp"
 
+#include "api/verbs.hpp"
 #include "dialects/reading.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
@@ -23,12 +24,23 @@ const Flag* find_flag(const std::vector<Flag>& flags, std::string_view name) {
   return quantity::find_or_null(flags, name, &Flag::name);
 }
 
+/// "an option of fit and plan"; empty where no verb has it.
+std::string owners_of(std::string_view name) {
+  std::vector<std::string_view> owners;
+  for (const Verb& verb : verbs()) {
+    if (find_flag(verb.flags(), name) != nullptr) owners.push_back(verb.name);
+  }
+  return owners.empty() ? std::string() : "it is an option of " + quantity::joined(owners, ", ");
+}
+
 [[noreturn]] void throw_unknown(std::string_view option, const std::vector<Flag>& flags) {
   const auto name = option.substr(std::min(option.find_first_not_of('-'), option.size()));
   const auto saying = read::saying_of(name);
   if (!saying.empty())
     throw BadInput(std::string(option), "there is no such option",
                    (saying.starts_with("--") ? "say " : "") + std::string(saying));
+  const auto owners = owners_of(quantity::to_lower(name));
+  if (!owners.empty()) throw BadInput(std::string(option), "there is no such option here", owners);
   std::vector<std::string_view> names;
   for (const Flag& flag : flags) names.push_back(flag.name);
   const std::size_t most_near = name.size() > 1 ? 3 : 0;  // one letter is like anything
