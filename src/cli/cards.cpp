@@ -42,7 +42,7 @@ std::size_t shared_letters(const AcceleratorPreset& preset, const Card& card) {
   return static_cast<std::size_t>(end - name.begin());
 }
 
-/// Of those that are as large the one that is called most alike, else the one whose size is nearest.
+/// The one that is called most alike of those that are as large, else the one whose size is nearest.
 const AcceleratorPreset* nearest(const std::vector<AcceleratorPreset>& presets, const Card& card, auto is_like) {
   const auto rank = [&](const AcceleratorPreset& preset) {
     const double far = distance(preset, card);
@@ -63,7 +63,7 @@ std::optional<AcceleratorPreset> named(const Card& card, const read::Catalogue& 
   }
 }
 
-/// What a card is answered as.
+/// The accelerator that a card is answered as.
 struct Match {
   std::string id;
   std::string unlike;  ///< what is said where no preset has its name

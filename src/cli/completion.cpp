@@ -80,7 +80,7 @@ std::vector<Row> rows() {
   return rows;
 }
 
-/// In single quotes, as all three shells read them.
+/// A text in single quotes, as all three shells read them.
 std::string in_quotes(std::string_view text) {
   std::string result = "'";
   for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);

@@ -22,7 +22,7 @@ std::string read_file(const std::filesystem::path& path, std::string_view place)
 bool is_file(const std::filesystem::path& path);
 bool is_folder(const std::filesystem::path& path);
 
-/// In which a file lies, "." where its path says none.
+/// The folder in which a file lies, "." where its path says none.
 std::filesystem::path folder_of(const std::filesystem::path& path);
 
 /// Puts files into a folder, which it makes.

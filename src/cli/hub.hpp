@@ -44,7 +44,7 @@ std::optional<dialects::Reading> read_cached(const HubName& name, const HubEnvir
 /// Whether the cache says that a revision has no such file: it need not be asked for.
 bool is_known_absent(const HubName& name, const std::string& file, const HubEnvironment& hub);
 
-/// The same over the network. Nothing is written.
+/// Its configuration and headers over the network. Nothing is written.
 /// \throws quantity::BadInput for a model that is not there, is gated, or cannot be reached
 dialects::Reading fetch(const HubName& name, const HubEnvironment& hub);
 

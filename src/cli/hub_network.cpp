@@ -171,7 +171,7 @@ void add_modelopt(const Repository& repository, const HubName& name, dialects::R
   }
 }
 
-/// Of the files those that are asked for, the first of each split.
+/// The files that are asked for, the first of each split.
 std::vector<std::string> gguf_files(const std::vector<std::string>& files, const HubName& name) {
   std::vector<std::string> found;
   for (const auto& file : files) {

@@ -22,11 +22,11 @@ Environment read_environment();
 class Machine : public api::Surroundings {
  public:
   explicit Machine(const Environment& environment);
-  /// The same for who hands over texts, which come before files of their names, and watches searches.
+  /// A machine for who hands over texts, which come before files of their names, and watches searches.
   /// \pre both arguments outlive it
   Machine(const Environment& environment, const Outside& outside);
 
-  /// With --presets that folder, else the user's configuration folder if there is one.
+  /// Presets of the folder that --presets names, else the user's configuration folder if there is one.
   /// Both hold models/*.json and accelerators/*.json.
   read::Catalogue catalogue(const api::Arguments& arguments) const override;
   /// What --calibration says, or else calibration.json in the folder of presets.

@@ -52,7 +52,7 @@ constexpr std::string_view instructions =
     "peaks, how long it takes and what it costs. Ask `fit` about a run, `serve` about a server, `plan` for a layout. "
     "`help` lists every option of a tool. Numbers are estimates with the error bar that they name.";
 
-/// Of a person at a terminal.
+/// Options of a person at a terminal.
 constexpr std::string_view of_terminals[] = {"format", "quiet", "color", "help", "write", "force"};
 
 std::vector<Flag> flags_of(const Verb& verb) {

@@ -149,7 +149,7 @@ std::string some_of(const std::vector<std::string>& names) {
   return names.size() > shown ? text + fmt::format(" and {} more", names.size() - shown) : text;
 }
 
-/// Of shards that are not there the index says the tensors and, all together, the bytes.
+/// Shards that are not there: the index says their tensors and, all together, their bytes.
 void add_missing(const Shards& shards, Checkpoint& all) {
   if (shards.missing.empty()) return;
   all.counts_all = false;
