@@ -124,7 +124,7 @@ auto add_launch(const Asked& asked, const std::vector<read::Given>& words, const
 
 render::ServingReport serve(const std::vector<read::Given>& said, const std::optional<read::ConfigText>& config,
                             const read::Catalogue& catalogue, const ServeOptions& options) {
-  const auto words = read::in_order(said);
+  auto words = read::in_order(said);
   const auto asked = [&](const std::vector<read::Given>& of) {
     auto question = resolve_serving(of, config, catalogue);
     question.question.serving.load.trace = options.trace;
@@ -134,8 +134,10 @@ render::ServingReport serve(const std::vector<read::Given>& said, const std::opt
   render::ServingReport report;
   if (options.find) {
     report.found = serving::find(resolved.question, *options.find);
-    if (const auto* chosen = chosen_of(report.found))
-      resolved = asked(with_change(words, chosen->change, resolved.question));
+    if (const auto* chosen = chosen_of(report.found)) {
+      words = with_change(std::move(words), chosen->change, resolved.question);
+      resolved = asked(words);
+    }
   }
   report.question = std::move(resolved.echo);
   add_absent(read::serving_vocabulary(), report.question);
