@@ -73,6 +73,7 @@ struct ExpertChoices {
   bool holds_routed_rows = false;    ///< local variables hold routed rows to the end, and shared experts run first
   bool run_in_loop = false;          ///< one expert at a time takes its rows and adds its results to the output
   bool one_product = false;          ///< a grouped kernel multiplies all experts' rows
+  bool one_parameter = false;        ///< gate and up projections of all experts are one, their down projections another
   bool loops_over_biases = false;    ///< their biases are added one expert after another
   bool keeps_added_rows = false;     ///< what such a loop adds to the output is kept
   bool narrow = true;                ///< the experts' products are 8- and 4-bit ones where the others are

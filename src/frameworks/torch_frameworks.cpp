@@ -128,6 +128,7 @@ Profile transformers_profile(const Run& run) {
   p.attention.groups_in_kernel = holds(Behaviour::grouped_heads_in_kernel, software) && !training.compile;
   p.head.narrow_loss_kernel = p.head.takes_zero_gradient = training.compile;
   p.experts.run_in_loop = p.experts.keeps_added_rows = !holds(Behaviour::experts_in_one_product, software);
+  p.experts.one_parameter = !p.experts.run_in_loop;
   p.experts.one_product = !p.experts.run_in_loop && has_grouped_kernel(run);
   p.head.holds_narrow_logits = holds(Behaviour::narrow_logits_stay, software);
   p.head.shifts_logits = !holds(Behaviour::loss_without_shifted_copy, software);
@@ -285,7 +286,8 @@ Profile fsdp_qlora_profile(const Run& run) {
 Profile fms_fsdp_profile(const Run& run) {
   Profile p = transformers_profile(run);
   p.kernels.transformers_modules = false;
-  p.experts.run_in_loop = p.experts.keeps_added_rows = p.experts.one_product = false;
+  p.experts.run_in_loop = p.experts.keeps_added_rows = false;
+  p.experts.one_parameter = p.experts.one_product = false;
   p.head.narrow_loss_kernel = p.head.takes_zero_gradient = false;
   p.attention.copies_heads = p.attention.groups_in_kernel = false;
   p.kernels.stops_recompute = stops_early(run.training);  // policies/ac_handler.py: NO_REENTRANT

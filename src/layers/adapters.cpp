@@ -109,6 +109,7 @@ WeightId BlockBuilder::adapter_weight(std::string_view name, std::int64_t rows, 
   if (copies.all > 1) {
     w.elements /= context_.ep;
     w.split = Split::expert;
+    w.stacked = context_.profile.experts.one_parameter;
   }
   w.rows = rows;
   w.columns = columns;

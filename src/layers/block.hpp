@@ -141,6 +141,7 @@ struct Weight {
   bool shared = false;         ///< tied, and the storage is that other weight's: on this rank it costs nothing
   bool has_sharer = false;     ///< another block's weight of the same storage is the first to get its gradient
   bool shards_scales = false;  ///< of a quantized weight, with its codes
+  bool stacked = false;        ///< all experts' matrices are one tensor
   Split split = Split::replicated;
 };
 

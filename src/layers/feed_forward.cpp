@@ -18,11 +18,15 @@ struct Projected {
   Value up;
 };
 
-/// In the framework's own model, or in the family's as transformers writes it. Of experts, which are one matrix there
-/// anyway, only adapters tell.
+/// In the framework's own model, or in the family's as transformers writes it. Since its release 5 one parameter holds
+/// gate and up projections of all experts (integrations/moe.py, grouped_mm_experts_forward), but for classes that loop
+/// over them (modeling_dbrx.py, DbrxExpertGLU); of other experts, which are one matrix or two, only adapters tell.
 bool fuses_gate_and_up(const BlockBuilder& b, const MlpMatrices& mlp, const Matrix& fused) {
-  if (b.context().profile.mlp.fused_gate_and_up) return true;
-  return mlp.experts > 1 ? b.merges_adapter(fused) : b.context().writes(&spec::Writing::fused_gate_and_up);
+  const Context& c = b.context();
+  if (c.profile.mlp.fused_gate_and_up) return true;
+  if (mlp.experts == 1) return c.writes(&spec::Writing::fused_gate_and_up);
+  const bool is_parameter = c.profile.experts.one_parameter && !c.writes(&spec::Writing::loops_over_experts);
+  return is_parameter || b.merges_adapter(fused);
 }
 
 /// What lies so many deviations above the mean of its row, and zeros: the deviation keeps its input and itself, the
@@ -37,6 +41,12 @@ Value sparse(BlockBuilder& b, const Value& gate) {
   return b.saved_result(gate, "sparse gate");
 }
 
+/// One half of what gate and up projection made in one matrix.
+Value half_of(Value both) {
+  both.columns /= 2;
+  return both;
+}
+
 /// Of the layer itself, beside matrices that it shares (transformers modeling_zamba2.py, Zamba2MLP.forward).
 Projected with_own_term(BlockBuilder& b, const MlpMatrices& mlp, const Value& x, const Projected& shared) {
   if (mlp.low_rank == 0) return shared;
@@ -45,8 +55,7 @@ Projected with_own_term(BlockBuilder& b, const MlpMatrices& mlp, const Value& x,
     const Value both = b.add(shared.gate, own, "with own term");
     return {both, both};
   }
-  Value half = own;
-  half.columns /= 2;
+  const Value half = half_of(own);
   return {b.add(shared.gate, half, "gate with own term"), b.add(shared.up, half, "up with own term")};
 }
 
@@ -78,8 +87,11 @@ Value activated_halves(BlockBuilder& b, const Value& both) {
 
 Value activated(BlockBuilder& b, const Projected& x) {
   if (!spec::is_gated(b.context().shape().mlp)) return b.activation(x.up, "activated");
-  if (x.gate.id == x.up.id) return activated_halves(b, x.gate);
-  if (b.context().writes(&spec::Writing::clamped_gate)) return b.gated_clamped(x.gate, x.up);
+  const bool in_one = x.gate.id == x.up.id;
+  if (b.context().writes(&spec::Writing::clamped_gate)) {
+    return in_one ? b.gated_clamped(half_of(x.gate), half_of(x.up)) : b.gated_clamped(x.gate, x.up);
+  }
+  if (in_one) return activated_halves(b, x.gate);
   return b.context().profile.mlp.fused_glu ? b.gated_pair(x.gate, x.up) : b.gated(x.gate, x.up);
 }
 

@@ -64,6 +64,7 @@ Weight BlockBuilder::matrix_weight(const Matrix& matrix) const {
   w.dtype = matrix.resting == Resting::as_layers ? context_.matrix_type : context_.other_type;
   w.trainable = context_.trains_base;
   w.shards_scales = context_.profile.quantized.scales;
+  w.stacked = expert && context_.profile.experts.one_parameter;
   if (matrix.cut != Cut::none) w.split = expert ? Split::expert : Split::tensor;
   if (keeps_narrow(matrix)) keep_for_products(w);
   return w;

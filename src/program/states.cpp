@@ -289,6 +289,7 @@ void add_slack(const layers::Weight& w, const spec::Precision& precision, std::i
 }  // namespace
 
 std::int64_t tensors_of(const layers::Weight& w) {
+  if (w.stacked) return 1;
   const std::int64_t of_one = product(w.rows, w.columns);
   return of_one == 0 ? 1 : std::max<std::int64_t>(1, w.elements / of_one);
 }

@@ -30,7 +30,7 @@ struct States {
   States& add(const States& other, std::int64_t count);
 };
 
-/// A weight of several experts is so many tensors on its rank.
+/// A weight of several experts is so many tensors on its rank, unless one holds them all.
 std::int64_t tensors_of(const layers::Weight& weight);
 
 /// The states of one weight on its rank. A weight whose storage is another block's has none.
