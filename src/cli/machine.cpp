@@ -48,9 +48,10 @@ read::Catalogue Machine::catalogue(const api::Arguments& arguments) const {
                                "it holds models/*.json, accelerators/*.json, families/*.json and rates/*.json");
     }
     const auto holds = [&](const char* name) { return std::filesystem::is_directory(*folder / name, error); };
-    if (!holds("models") && !holds("accelerators") && !holds("rates")) {
-      throw quantity::BadInput(place, "'" + *named + "' has none of the folders models, accelerators and rates",
-                               "it holds models/*.json, accelerators/*.json and rates/*.json");
+    if (!holds("models") && !holds("accelerators") && !holds("families") && !holds("rates")) {
+      throw quantity::BadInput(place,
+                               "'" + *named + "' has none of the folders models, accelerators, families and rates",
+                               "it holds models/*.json, accelerators/*.json, families/*.json and rates/*.json");
     }
   }
   if (!folder) return {};

@@ -129,8 +129,11 @@ TEST_CASE("a folder that holds no presets is no folder of presets") {
   folder.write("gpus/own.json", "[]");
   CHECK_THROWS_WITH(outcome({"gpu", "list", "--presets", folder.path()}), Contains("has none of the folders models"));
   CHECK_THROWS_WITH(outcome({"gpu", "list", "--presets", folder.path() + "/none"}), Contains("is no folder"));
-  folder.write("models/own.json", "[]");
-  CHECK(outcome({"gpu", "list", "--presets", folder.path()}).code == ExitCode::fits);
+  for (const auto* kind : {"models", "accelerators", "families", "rates"}) {
+    const Folder one;
+    one.write(std::string(kind) + "/own.json", "[]");
+    CHECK(outcome({"gpu", "list", "--presets", one.path()}).code == ExitCode::fits);
+  }
 }
 
 TEST_CASE("what a preset says of itself never reaches a terminal as a command") {
