@@ -46,7 +46,7 @@ TEST_CASE("a preset's config.json is read by the family that reads such a file")
     REQUIRE(family != families.end());
     CHECK(family->writing == preset.shape.writing);
   }
-  CHECK(carried == 123);
+  CHECK(carried == 128);
 }
 
 TEST_CASE("layers, towers and images of a config.json are those of the preset") {
