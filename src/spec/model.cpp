@@ -60,7 +60,7 @@ void check_latent(const LatentShape& latent) {
   check({"kv_rank", latent.kv_rank, 1, widest});
   check({"q_rank", latent.q_rank, 0, widest});
   check({"qk_nope_dim", latent.qk_nope_dim, 1, widest});
-  check({"qk_rope_dim", latent.qk_rope_dim, 1, widest});
+  check({"qk_rope_dim", latent.qk_rope_dim, 0, widest});
   check({"v_dim", latent.v_dim, 1, widest});
   check({"index_heads", latent.index_heads, 0, most_heads});
   if (latent.index_heads == 0) return;
