@@ -144,7 +144,9 @@ class Source:
         return Fault(self.path, said, self.tokens[first].start, self.tokens[end - 1].end, code, self.not_constant(first))
 
     def chosen(self, first, end, instead, index):
-        return self.fault(first, end, f"(fault(@) ? ({instead}) : ({self.span(first, end)}))", instead, index)
+        """Both ways have the type of what was there, or what stands for it would change without any fault."""
+        old = self.span(first, end)
+        return self.fault(first, end, f"(fault(@) ? static_cast<decltype({old})>({instead}) : ({old}))", instead, index)
 
 
 def operators(source):
