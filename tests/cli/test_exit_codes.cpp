@@ -141,3 +141,16 @@ TEST_CASE("a terminal that is dumb is written to as a file is") {
   CHECK(coloured.find('\x1b') != std::string::npos);
   CHECK(dumb.find('\x1b') == std::string::npos);
 }
+
+TEST_CASE("a server that misses a limit is a failure, whichever limit it is") {
+  const auto serve = [](const std::string& limit, const std::string& most) {
+    const Words words{"serve", "llama-3-8b", "--engine", "vllm",     "--gpu", "h100-sxm",   "--context",
+                      "8k",    "--prompt",   "1k",       "--output", "100",   "--" + limit, most};
+    return cli::run(words, cli::Environment{}).code;
+  };
+  for (const std::string limit : {"ttft", "tpot", "ttft-p95", "tpot-p95"}) {
+    CAPTURE(limit);
+    CHECK(serve(limit, "1h") == ExitCode::fits);
+    CHECK(serve(limit, "1us") == ExitCode::does_not_fit);
+  }
+}

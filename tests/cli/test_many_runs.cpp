@@ -6,6 +6,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -32,6 +35,52 @@ TEST_CASE("accelerators between commas are a line each, and one that does not fi
   CHECK_THAT(mixed.answer, Contains("4090") && Contains("does not fit") && Contains("b300"));
 }
 
+TEST_CASE("a list fails as the worst of its lines does alone, strict or not") {
+  const std::vector<std::string> cards{"h200-sxm", "a100-40", "rtx-4090"};
+  int tight = 0;
+  for (const std::string params : {"1e9", "3e9"}) {
+    for (const Words& more : {Words{}, Words{"--strict"}}) {
+      const auto asked = [&](const std::string& gpu) {
+        Words words{"--params", params, "--dtype", "bf16", "--framework", "hf", "--gpu", gpu};
+        words.insert(words.end(), more.begin(), more.end());
+        return fit(words);
+      };
+      for (std::size_t i = 0; i < cards.size(); ++i) {
+        const auto& other = cards[(i + 1) % cards.size()];
+        const auto one = asked(cards[i]);
+        CAPTURE(params, more, cards[i], other);
+        CHECK(asked(cards[i] + "," + other).code == std::max(one.code, asked(other).code));
+        if (one.answer.starts_with("TIGHT")) ++tight;
+      }
+    }
+  }
+  CHECK(tight > 0);
+}
+
+namespace {
+
+/// Cells of each line of a CSV, none of which holds a quote.
+std::set<std::ptrdiff_t> cells_of(const std::string& csv) {
+  std::set<std::ptrdiff_t> counts;
+  std::istringstream lines(csv);
+  for (std::string line; std::getline(lines, line);) counts.insert(std::ranges::count(line, ','));
+  return counts;
+}
+
+}  // namespace
+
+TEST_CASE("every line of a CSV has as many cells as its head") {
+  const std::vector<Words> all{
+      {"fit", "llama-3-8b", "--gpu", "a100-80,4090"},
+      {"serve", "llama-3-8b", "--gpu", "a100-80,4090"},
+      {"plan", "llama-3.2-1b", "--gpu", "h100-sxm:4", "--seq", "2k"},
+      {"plan", "llama-3.2-1b", "--gpu", "h100-sxm:4", "--seq", "1k,2k", "--recompute", "none,full"}};
+  for (Words words : all) {
+    CAPTURE(words);
+    words.insert(words.end(), {"--format", "csv"});
+    CHECK(cells_of(cli::run(words, cli::Environment{}).answer).size() == 1);
+  }
+}
 TEST_CASE("a question without an answer is a line with its error, and exit 2") {
   const auto outcome = fit({"--params", "1e9", "--gpu", "a100,nosuchcard", "--format", "csv"});
   CHECK(outcome.code == ExitCode::bad_question);

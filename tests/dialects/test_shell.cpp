@@ -129,3 +129,14 @@ TEST_CASE("Variables in front of every command do not add up beyond any script")
   for (int i = 0; i < 2000; ++i) script += "echo\n";
   CHECK_THROWS_AS(dialects::parse_shell(script, "s.sh"), quantity::BadInput);
 }
+
+/// POSIX.1-2024, Shell Command Language 2.6.5: a blank, a tab and the end of a line each part fields, in no quotes.
+TEST_CASE("What a variable holds is parted at blanks of any kind, and whole in quotes") {
+  for (const std::string blanks : {" ", "\t", "\n", " \n", "\n\n", "\t \n"}) {
+    CAPTURE(blanks);
+    const std::string held = "x" + blanks + "y";
+    CHECK(last("A='" + held + "'\na $A b") == Words{"a", "x", "y", "b"});
+    CHECK(last("A='" + held + "'\na -$A- b") == Words{"a", "-x", "y-", "b"});
+    CHECK(last("A='" + held + "'\na \"$A\" b") == Words{"a", held, "b"});
+  }
+}

@@ -30,6 +30,19 @@ TEST_CASE("keys and values of a token take what engines logged") {
   CHECK(token_bytes({"model", "deepseek-v3.2", "tp", "8"}) == 70272 + 2 * 128 * 61);
 }
 
+/// Bits of an element with its share of scales: ggml-common.h's blocks of 32 (block_q8_0 34 bytes, q5_1 24, q5_0 22,
+/// q4_1 20, q4_0 and iq4_nl 18); NVFP4 has a byte for sixteen codes of four bits (vllm v1/kv_cache_interface.py).
+TEST_CASE("a cache takes the bits of its format, scales among them") {
+  const std::vector<std::pair<spec::CacheType, double>> bits{
+      {spec::CacheType::f32, 32},   {spec::CacheType::f16, 16},   {spec::CacheType::bf16, 16},
+      {spec::CacheType::fp8, 8},    {spec::CacheType::int8, 8},   {spec::CacheType::nvfp4, 4.5},
+      {spec::CacheType::q8_0, 8.5}, {spec::CacheType::q5_1, 6},   {spec::CacheType::q5_0, 5.5},
+      {spec::CacheType::q4_1, 5},   {spec::CacheType::q4_0, 4.5}, {spec::CacheType::iq4_nl, 4.5}};
+  for (const auto& [type, of_element] : bits) {
+    CAPTURE(static_cast<int>(type));
+    CHECK(static_cast<double>(in_bytes(serving::cache_bytes(type, 4096))) == 4096 * of_element / 8);
+  }
+}
 // Mistral 7B v0.1: 2 x 32 layers x 8 heads x 128 x 2 bytes, which each of them keeps of 4,096 positions (its
 // config.json).
 TEST_CASE("where all layers have windows a token takes room while it is in reach") {

@@ -5,6 +5,7 @@
 #include "serving/questions.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,27 @@ TEST_CASE("the concurrency that is found keeps the limits, and one more does not
       CHECK(carried(test::with(asked, change)) == found.front().carries);
       if (found.front().carries) CHECK_FALSE(carried(test::with(asked, {change[0], more_by(change[1], 1)})));
       if (!found.front().carries) CHECK(change[1] == "1");
+    }
+  }
+}
+
+TEST_CASE("the context that is found is there for all requests at once, and one position more is not") {
+  for (const Words& server : asked_servers) {
+    for (const std::string requests : {"1", "4", "24"}) {
+      Words asked = test::with(server, {"concurrency", requests});
+      CAPTURE(server, requests);
+      const auto found = serving::find(served(asked), Find::context);
+      const auto has_room = [&](const std::string& context) {
+        *std::next(std::ranges::find(asked, "context")) = context;
+        const auto answer = serving::serve(served(asked));
+        return answer.verdict == serving::ServingVerdict::fits &&
+               answer.capacity.max_concurrency >= std::stoll(requests);
+      };
+      REQUIRE(found.size() == 1);
+      const std::string context = words_of(found.front().change)[1];
+      CAPTURE(context);
+      CHECK(has_room(context));
+      if (std::stoll(context) < served(asked).model.shape.max_position) CHECK_FALSE(has_room(more_by(context, 1)));
     }
   }
 }

@@ -339,3 +339,22 @@ TEST_CASE("ranks on several machines wait for the network", "[speed]") {
   CHECK(staged.prefill > at({"tp", "8", "pp", "2", "inter_node_gbps", "3200"}).prefill);
   CHECK(staged.prefill < over("100").prefill);
 }
+
+TEST_CASE("copies with as many more requests answer for the same money", "[speed]") {
+  for (const std::string engine : {"vllm", "sglang", "trtllm"}) {
+    const auto cost = [&](int copies) {
+      const auto answer = serving::serve(test::served(
+          {"model", "llama-3.1-8b", "engine", engine, "gpu", "h100-sxm", "gpus", std::to_string(copies), "tp", "1",
+           "context", "4096", "prompt", "2000", "output", "200", "concurrency", std::to_string(16 * copies)}));
+      REQUIRE(answer.speed.has_value());
+      return answer.speed->cost;
+    };
+    const auto one = cost(1);
+    for (const int copies : {2, 4, 8}) {
+      CAPTURE(engine, copies);
+      const auto more = cost(copies);
+      for (const auto figure : {&serving::TokenCost::input, &serving::TokenCost::output, &serving::TokenCost::all})
+        CHECK(quantity::in_dollars(*(more.*figure)) == Approx(quantity::in_dollars(*(one.*figure))));
+    }
+  }
+}

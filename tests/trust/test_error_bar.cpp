@@ -2,8 +2,13 @@
 
 #include "../read/typed.hpp"
 #include "catch.hpp"
+#include "frameworks/table.hpp"
+#include "spec/names.hpp"
 #include "trust/error_bar.hpp"
 #include "trust/inner/measured_bars.hpp"
+
+#include <algorithm>
+#include <string>
 
 using namespace llmcalc;
 
@@ -71,4 +76,28 @@ TEST_CASE("sharded layers whose cached blocks reach the capacity are tight, thou
   CHECK(trust::saturates(sharded, quantity::gib(66), capacity));
   CHECK_FALSE(trust::saturates(sharded, quantity::gib(60), capacity));
   CHECK_FALSE(trust::saturates(replicated, quantity::gib(66), capacity));
+}
+
+/// Who says by how much more is reserved has measured what is cached.
+TEST_CASE("a ratio of reserved memory that is said stands in place of what is cached") {
+  const auto sharded = asked("--framework hf --gpus 8 --sharding fsdp1 --reserved-ratio 1.02");
+  CHECK_FALSE(trust::saturates(sharded, quantity::gib(79), quantity::gib(80)));
+}
+
+TEST_CASE("who was not measured has no narrower bar than each that was, nor has a generation that was not") {
+  for (const auto& word : spec::vocabulary<spec::Framework>()) {
+    auto question = asked("--framework " + std::string(word.name));
+    CAPTURE(std::string(word.name));
+    double narrowest = 1.0;
+    for (const auto& measured : trust::measured_bars()) {
+      const bool alike =
+          frameworks::row_of(measured.framework).memory_runs == frameworks::row_of(word.value).memory_runs;
+      if (alike && measured.level == trust::Level::allocated) narrowest = std::min(narrowest, measured.share);
+    }
+    const auto bar = trust::error_bar(question);
+    if (bar.allocated_runs == 0 && narrowest < 1.0) CHECK(bar.allocated.above >= narrowest);
+    const double known = trust::time_error_bar(question).share;
+    question.gpu->generation.is_nearest = true;
+    CHECK(trust::time_error_bar(question).share > known);
+  }
 }
