@@ -120,6 +120,7 @@ struct QuantizedChoices {
   bool scales = false;             ///< those of NF4 are always quantized again, and sharded with the codes
   bool keeps_inputs = false;       ///< products with quantized matrices keep their input for the backward pass
   int dequantized_copies = 1;      ///< 16-bit copies that a product with a quantized matrix makes of it at once
+  bool keeps_input_type = false;   ///< such a product casts its input to its type, and what it makes back
   bool copies_outputs = false;     ///< what such a product made is copied before its adapters are added
   bool unpacks_by_steps = false;   ///< codes of GPTQ become weights in PyTorch's own kernels, one after another
   std::int64_t loading_bytes = 0;  ///< of temporaries for an element of a matrix, when it is quantized to be trained

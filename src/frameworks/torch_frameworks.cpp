@@ -16,6 +16,8 @@ bool rests_in_4bit(formats::Dtype weights) {
   return weights == Dtype::nf4 || weights == Dtype::nf4_dq || weights == Dtype::fp4 || weights == Dtype::fp4_dq;
 }
 
+bool is_of_bitsandbytes(formats::Dtype weights) { return rests_in_4bit(weights) || weights == formats::Dtype::int8; }
+
 /// peft makes FSDP units of adapters that are modules (utils/other.py, fsdp_auto_wrap_policy), which leaves the layers
 /// around them frozen units. FSDP hooks the inputs of such a unit, and the hook holds them and their gradients until
 /// all backward passes have run (torch/distributed/fsdp/_runtime_utils.py, _register_post_backward_reshard_only_hook).
@@ -133,6 +135,7 @@ Profile transformers_profile(const Run& run) {
   p.head.holds_narrow_logits = holds(Behaviour::narrow_logits_stay, software);
   p.head.shifts_logits = !holds(Behaviour::loss_without_shifted_copy, software);
   p.head.narrow_by_family = !holds(Behaviour::losses_of_library, software);
+  p.quantized.keeps_input_type = is_of_bitsandbytes(training.precision.weights);
   p.quantized.copies_outputs = rests_in_4bit(training.precision.weights) && !training.fused_kernels;
   p.adapters.widens_input = !is_quantized(training) && !narrows && holds(Behaviour::adapters_widen_inputs, software);
   p.adapters.through_fp32 = !is_quantized(training) && narrows && !training.compile;

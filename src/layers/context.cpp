@@ -11,6 +11,13 @@ std::int64_t activation_width(formats::Dtype compute) {
   return compute == formats::Dtype::fp32 || compute == formats::Dtype::tf32 ? 4 : 2;
 }
 
+/// What flows between quantized matrices is as wide as the norms and tables beside them, unless autocast narrows it
+/// (transformers modeling_llama.py, LlamaRMSNorm.forward: the weight's type decides).
+std::int64_t flowing_width(const spec::Precision& precision) {
+  const bool wide = formats::is_quantized(precision.weights) && precision.unquantized == formats::Dtype::fp32;
+  return activation_width(wide && !precision.autocast ? formats::Dtype::fp32 : precision.compute);
+}
+
 /// NF4 with its scales quantized again where the framework knows no other.
 formats::Dtype resting_matrices(const spec::Question& question, const frameworks::Profile& profile) {
   const formats::Dtype weights = question.training.precision.weights;
@@ -23,7 +30,8 @@ formats::Dtype resting_beside(const spec::Question& question) {
   const spec::Precision& precision = question.training.precision;
   if (question.stated_parameters) return precision.weights;
   if (formats::is_narrow_float(precision.weights)) return formats::Dtype::bf16;
-  return formats::is_quantized(precision.weights) ? precision.compute : precision.weights;
+  if (!formats::is_quantized(precision.weights)) return precision.weights;
+  return precision.unquantized.value_or(precision.compute);
 }
 
 /// Weights that are gathered for each layer arrive in the narrow type, so nothing is cast at its use (FSDP's
@@ -60,7 +68,8 @@ Context::Context(const spec::Question& question, const frameworks::Profile& chos
       attended(question.training.seq + prompt + prefix + question.training.cached),
       pads(pads_samples(question)),
       tokens(quantity::product(batch, seq)),
-      width(activation_width(question.training.precision.compute)),
+      width(flowing_width(question.training.precision)),
+      product_width(activation_width(question.training.precision.compute)),
       lacks_flash(width == 4 || !spec::can(question.gpu, spec::Ability::flash_attention)),
       tp(question.layout.tp),
       sp(question.layout.sp ? question.layout.tp : 1),

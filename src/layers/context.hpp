@@ -22,6 +22,7 @@ struct Context {
   bool pads;                    ///< samples of a micro-batch are of several lengths
   std::int64_t tokens;          ///< batch * seq
   std::int64_t width;           ///< bytes of an activation element
+  std::int64_t product_width;   ///< ... of what matrix products read and write; quantized ones may narrow it themselves
   bool lacks_flash;             ///< PyTorch has no FlashAttention for heads in 32 bits and accelerators before Ampere
   std::int64_t tp;              ///< ranks over which matrices are cut
   std::int64_t sp;              ///< ranks over which the positions between cut matrices are spread: tp or 1

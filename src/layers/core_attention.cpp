@@ -107,13 +107,21 @@ Value cached(BlockBuilder& b, const Value& x, std::string_view name) {
   return cache;
 }
 
+/// Autocast narrows what attention reads (pytorch aten/src/ATen/autocast_mode.h: scaled_dot_product_attention).
+Heads narrowed(BlockBuilder& b, const Heads& heads) {
+  const Context& c = b.context();
+  if (!c.autocast) return heads;
+  return {b.cast(heads.q, c.width, "queries (16 bit)"), b.cast(heads.k, c.width, "keys (16 bit)"),
+          b.cast(heads.v, c.width, "values (16 bit)")};
+}
+
 Value core_attention(BlockBuilder& b, CoreAttention core, const Heads& local) {
   const Recomputed again(b, spec::RecomputeModule::core_attn, {local.q, local.k, local.v});
   const Context& c = b.context();
   core.positions = c.spreads_heads ? product(c.seq, c.cp) : c.seq;
   if (core.block > 0) core.positions = quantity::ceil_to(core.positions, core.block);
   if (c.spreads_heads) core.heads /= c.cp;
-  const Heads heads = c.spreads_heads ? exchange_positions(b, local) : local;
+  const Heads heads = narrowed(b, c.spreads_heads ? exchange_positions(b, local) : local);
   core.in_fp32 = falls_back_to_math(c, core);
   const bool fuses = fuses_attention(c) && !core.in_fp32;
   const Value out = fuses ? fused_attention(b, core, heads) : written_out_attention(b, core, heads);
@@ -137,6 +145,7 @@ Value fused_attention(BlockBuilder& b, const CoreAttention& core, const Heads& h
     op.outputs.push_back(sums.id);
     op.saved.push_back(sums.id);
   }
+  op.wide = q.width == fp32_width;
   op.product = per_head(c, core);
   const double square = square_flops(c, core);
   const double share = unmasked_share(c, core);

@@ -44,6 +44,12 @@ struct BlockBuilder::Linear {
   bool in_kernel() const { return matrix.multiplier >= Multiplier::kernel; }
 };
 
+/// bitsandbytes casts what it multiplies to its own type, and what it makes back to that of its input (nn/modules.py,
+/// Linear4bit.forward; autograd/_functions.py, MatMul8bitLt.forward).
+bool BlockBuilder::keeps_input_type(const Matrix& matrix) const {
+  return context_.dequantizes && matrix.resting == Resting::as_layers && context_.profile.quantized.keeps_input_type;
+}
+
 /// Under autocast every matrix product makes its own 16-bit copy of a wide input; only leaf weights are cached
 /// (pytorch aten/src/ATen/autocast_mode.cpp, cached_cast).
 Value BlockBuilder::cast_for_matrix(const Value& x, std::string_view name) {
@@ -95,7 +101,9 @@ bool BlockBuilder::is_read_backward(const Matrix& matrix) const {
 
 BlockBuilder::Linear BlockBuilder::lay_out(const Value& x, const Matrix& matrix) {
   Linear linear{.matrix = matrix};
-  linear.in = cast_for_matrix(x, "matrix input (16 bit)");
+  const bool narrows_itself = keeps_input_type(matrix);
+  constexpr std::string_view narrowed = "matrix input (16 bit)";
+  linear.in = narrows_itself ? cast(x, context_.product_width, narrowed) : cast_for_matrix(x, narrowed);
   linear.weight = trained_whole(matrix_weight(matrix));
   const std::int64_t spread = matrix.experts > 1 ? 1 : context_.sp;
   linear.rows = matrix.cut == Cut::columns ? product(linear.in.rows, spread) : linear.in.rows;
@@ -103,7 +111,8 @@ BlockBuilder::Linear BlockBuilder::lay_out(const Value& x, const Matrix& matrix)
   linear.merged = merges_adapter(matrix);
   linear.trained = linear.weight.trainable || linear.merged;
   linear.out =
-      value(matrix.name(), out_rows, linear.weight.columns, context_.width, linear.in.needs_gradient || linear.trained);
+      value(matrix.name(), out_rows, linear.weight.columns, narrows_itself ? context_.product_width : context_.width,
+            linear.in.needs_gradient || linear.trained);
   return linear;
 }
 
@@ -114,7 +123,7 @@ Op BlockBuilder::product_of(const Linear& linear) {
   Op op{.kind = OpKind::linear, .name = matrix.name(), .inputs = {in.id}, .outputs = {out.id}};
   op.weight = weight(w);
   op.narrow = narrows(matrix);
-  op.wide = in.width > context_.width;
+  op.wide = in.width > context_.product_width;
   op.forward = work;
   if (in.needs_gradient) op.backward_input = work;
   if (trained || (linear.in_kernel() && in.needs_gradient)) op.backward_weight = work;
@@ -135,7 +144,7 @@ void BlockBuilder::keep_operands(Op& op, const Linear& linear, bool first_reader
   } else if (linear.trained && !linear.in_kernel()) {
     keep_input(op, linear.matrix, in, linear.out);
   }
-  if (context_.autocast) keep_cast_weight(op, linear.weight);
+  if (context_.autocast && !formats::is_quantized(linear.weight.dtype)) keep_cast_weight(op, linear.weight);
   if (linear.is_gathered() && !whole_kept)
     gather_around(op, bytes(product(linear.rows, in.columns, in.width)), in.needs_gradient);
   if (linear.rows != linear.out.rows)
@@ -168,10 +177,11 @@ Value BlockBuilder::linear(const Value& x, const Matrix& matrix) {
   narrow_operands(op, linear);
   if (context_.selects_operations && products_++ % 2 == 0 && is_read_backward(matrix)) keep_through_recompute(out);
   matrix_bias(matrix, out);
-  if (!is_adapted(matrix) || linear.merged) return out;
-  if (matrix.multiplier == Multiplier::module) return adapted(in, out, matrix);
+  const Value made = keeps_input_type(matrix) ? cast(out, x.width, "product (in its input's type)") : out;
+  if (!is_adapted(matrix) || linear.merged) return made;
+  if (matrix.multiplier == Multiplier::module) return adapted(context_.autocast ? in : x, made, matrix);
   idle_adapter(matrix);
-  return out;
+  return made;
 }
 
 // Biases of matrices, and who adds up their gradients.

@@ -84,13 +84,13 @@ void BlockBuilder::keep_in_node(Op& op, const Value& x) {
 /// backward). What else is made on the way is written and read once more.
 void BlockBuilder::dequantize(Op& op, const Weight& w, const Value& in) {
   const std::int64_t copies = context_.profile.quantized.dequantized_copies;
-  const auto of_one_matrix = bytes(product(w.rows, w.columns, context_.width, copies));
+  const auto of_one_matrix = bytes(product(w.rows, w.columns, context_.product_width, copies));
   op.workspace_forward += of_one_matrix;
   op.workspace_backward += of_one_matrix;
   if (context_.profile.quantized.keeps_inputs && in.needs_gradient) keep_in_node(op, in);
   if (unpacks_by_steps(w)) return unpack_by_steps(w);
   const auto moved =
-      formats::storage_bytes(w.dtype, w.elements) + bytes(product(2 * copies - 1, w.elements, context_.width));
+      formats::storage_bytes(w.dtype, w.elements) + bytes(product(2 * copies - 1, w.elements, context_.product_width));
   pass_over("dequantization", moved, in.needs_gradient ? moved : bytes(0));
 }
 
@@ -108,7 +108,7 @@ void BlockBuilder::unpack_by_steps(const Weight& w) {
   constexpr std::int32_t kernels = 5 + 5;
   const std::int64_t code = w.dtype == formats::Dtype::int4_gptq ? 1 : 2;  // bytes once it is apart
   const std::int64_t narrowed_masked_subtracted = shifted + code + 4 * code;
-  const std::int64_t moved = shifted + narrowed_masked_subtracted + code + context_.width;
+  const std::int64_t moved = shifted + narrowed_masked_subtracted + code + context_.product_width;
   const auto bytes_moved = formats::storage_bytes(w.dtype, w.elements) + bytes(product(moved, w.elements));
   pass_over("dequantization", bytes_moved, bytes(0));
   block_.ops.back().kernels = kernels;

@@ -17,8 +17,9 @@ namespace {
 
 bool is_matrix_work(const Op& op) { return op.product.m > 0; }
 
-/// The router and the head multiply in 16 bits beside narrow products.
+/// The router and the head multiply in 16 bits beside narrow products, and in fp32 what nothing narrows.
 formats::Dtype type_of(const Op& op, formats::Dtype compute) {
+  if (op.wide) return formats::Dtype::fp32;
   return formats::is_narrow_float(compute) && !op.narrow ? formats::Dtype::bf16 : compute;
 }
 

@@ -388,7 +388,8 @@ quantity::Seconds KernelPrices::attention(const layers::Op& op, bool backward) c
   const double blocks = std::ceil(static_cast<double>(heads.m) / queries) * static_cast<double>(heads.count) / units_;
 
   const double occupied = blocks / (std::max(1.0, blocks) + last_blocks);
-  const double rate = std::min(wide_rate_, compute_rate_) * attention_.share * occupied * keys /
+  const double of_type = op.wide ? peak(formats::Dtype::fp32) : compute_rate_;
+  const double rate = std::min(wide_rate_, of_type) * attention_.share * occupied * keys /
                       (keys + attention_.fixed_keys) *
                       head_factor(static_cast<double>(heads.k), attention_.exponential, attention_type_);
   const double executed = rate * unmasked / computed;

@@ -90,6 +90,34 @@ TEST_CASE("a layer under adapters keeps what transformers and peft keep, to the 
   CHECK(kept_by_layer(dora + "--lora-dropout 0.05") == 562'577'408);
 }
 
+/// Executed with hooks on the CPU: transformers 5.17, peft 0.21.1, bitsandbytes 0.50.2, torch 2.11. Under autocast each
+/// adapter has its own 16-bit copy of the input, and what 4-bit matrices make between two norms is fp32 all the same.
+TEST_CASE("a layer of 4-bit matrices beside norms in fp32 keeps what transformers, peft and bitsandbytes keep") {
+  const std::string prepared =
+      "--method qlora --weights nf4 --unquantized fp32 --lora-targets all-linear --lora-rank 8 --lora-dropout 0 "
+      "--attention flash --recompute none ";
+  constexpr std::int64_t ranks = 7 * 8, statistics = 4 * 32 + 2 * 4;
+  const std::int64_t plain = 4 * (6 * width + 2 * kv_width + 4 * ffn + ranks) + statistics;
+  CHECK(kept_by_layer(prepared + "--autocast 0") == tokens * plain);
+  const std::int64_t narrowed = 2 * (7 * width + 2 * kv_width + ffn + ranks) + 4 * (2 * width + 3 * ffn) + statistics;
+  CHECK(kept_by_layer(prepared + "--autocast 1") == tokens * narrowed);
+}
+
+/// transformers integrations/bitsandbytes.py leaves table and head alone, which peft then widens with the norms.
+TEST_CASE("what is not quantized rests as wide as it is said, or as the recipe leaves it") {
+  const auto beside = [](const std::string& words) {
+    const Asked asked("--model llama-3-8b --method qlora --weights nf4 " + words);
+    return formats::facts(asked.program.blocks[0].weights[0].dtype).bits / 8;
+  };
+  CHECK(beside("--framework hf") == 4);
+  CHECK(beside("--framework hf --dtype bf16") == 2);
+  CHECK(beside("--framework hf --dtype bf16 --unquantized fp32") == 4);
+  CHECK(beside("--framework hf --dtype mixed-bf16 --unquantized bf16") == 2);
+  CHECK(beside("--framework trl") == 4);
+  CHECK(beside("--framework axolotl") == 2);
+  CHECK(beside("--framework unsloth") == 2);
+}
+
 /// peft tuners/lora/dora.py: the unit matrix, B A, its scaled copy and the sum, with W widened for adapters in fp32.
 TEST_CASE("DoRA's norm needs five matrices of W's size for an instant, four where W is as wide as its adapters") {
   const auto instant = [](const std::string& words) {

@@ -42,7 +42,8 @@ constexpr std::string_view other_terms =
     "activations mtbf checkpoint_interval "
     "checkpoint_bandwidth restart_time power pue "
     "carbon_intensity offload_to nvme_bandwidth reshard as freeze text_only images image_size patches "
-    "offload_layers cuda_graph fp8_scaling fp8_attention fp8_head softmax_fusion document_length";
+    "offload_layers cuda_graph fp8_scaling fp8_attention fp8_head softmax_fusion document_length "
+    "unquantized";
 
 void insert_words(std::set<std::string_view>& words, std::string_view text) {
   while (!text.empty()) {

@@ -147,6 +147,8 @@ struct Precision {
   bool autocast = false;  ///< weights rest wider and are cast at each use
   formats::Dtype moments = formats::Dtype::fp32;
   bool master_remainder = false;  ///< of that copy only the low 16 bits, beside bf16 weights that are the high ones
+  /// Of norms, tables and head beside quantized matrices; unsaid: `compute`.
+  std::optional<formats::Dtype> unquantized = std::nullopt;
 };
 
 struct Recompute {

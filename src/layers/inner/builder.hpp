@@ -166,6 +166,7 @@ class BlockBuilder {
   Value eager_rms_norm(const Value& x, std::string_view name);
   Value chained_layer_norm(const Value& x, std::string_view name);
   Value cast_for_matrix(const Value& x, std::string_view name);
+  bool keeps_input_type(const Matrix& matrix) const;
   bool is_adapted(const Matrix& matrix) const;
   bool is_named_parameter(const Matrix& matrix) const;
   bool is_converted(const Matrix& matrix) const;

@@ -74,8 +74,8 @@ Precision implied(QuestionDraft& draft, StateRecipe states) {
   return pure(states, Dtype::bf16);  // quantized weights are multiplied in bf16
 }
 
-constexpr std::string_view knobs[] = {"weights",        "compute",     "autocast",        "grads",
-                                      "master_weights", "master_type", "optimizer_states"};
+constexpr std::string_view knobs[] = {"weights", "unquantized",    "compute",     "autocast",
+                                      "grads",   "master_weights", "master_type", "optimizer_states"};
 
 /// In frameworks whose switch for 16 bits means autocast, its word does too.
 Precision make(const Recipe& recipe, const QuestionDraft& draft) {
@@ -146,13 +146,14 @@ std::optional<Dtype> published_rest(const QuestionDraft& draft) {
   return known == nullptr ? std::nullopt : std::optional(known->rests);
 }
 
-/// The base needs no master copy. QLoRA keeps the base in NF4 with double quantization (arXiv:2305.14314 §3).
+/// The base needs no master copy. QLoRA keeps the base in NF4 with double quantization (arXiv:2305.14314 §3), and a
+/// recipe of fp32 weights under autocast leaves what is not quantized in fp32.
 void adapt(QuestionDraft& draft) {
   Precision& precision = draft.training().precision;
   if (!trains_adapters(draft.training().method)) return;
   const auto published = published_rest(draft);
   const bool quantizes = published || draft.training().method == Method::qlora;
-  precision.autocast = precision.autocast && !quantizes;
+  if (quantizes && precision.autocast && !draft.given("autocast")) precision.unquantized = Dtype::fp32;
   precision.grads = precision.moments = frameworks::adapters_rest_in(draft.training());
   precision.master = false;
   const std::string rests = "adapters rest in " + std::string(spec::name_of(precision.grads));

@@ -154,6 +154,8 @@ struct Maybe {
   static std::string write(const std::optional<T>& value) {
     return value ? Kind::write(*value) : std::string();
   }
+  static auto words() requires requires { Kind::words(); }
+  { return Kind::words(); }
 };
 
 template <class Kind>
