@@ -61,6 +61,7 @@ enum class HalfPrecision {
   pure,                 ///< weights, gradients and moments in bf16, or the 16-bit recipe of its states
   autocast,             ///< fp32 weights, cast at each use
   autocast_of_trained,  ///< the same, but a frozen base keeps its 16 bits
+  loaded,               ///< the type in which weights are loaded, under an autocast that is on unasked
 };
 
 struct Run;

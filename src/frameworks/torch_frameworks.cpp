@@ -118,7 +118,7 @@ Profile transformers_profile(const Run& run) {
   const spec::Training& training = run.training;
   Profile p = eager_profile(run);
   const spec::Software& software = training.software;
-  const bool narrows = training.fused_kernels || row_of(training.framework).half == HalfPrecision::autocast;
+  const bool narrows = training.fused_kernels || row_of(training.framework).half == HalfPrecision::loaded;
   p.adapters.fused = training.fused_kernels && is_quantized(training);
   p.adapters.own_units = has_adapter_modules(training.method);
   p.adapters.retains_frozen_inputs = p.adapters.own_units && is_checkpointed(training);

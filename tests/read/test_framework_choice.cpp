@@ -93,7 +93,8 @@ TEST_CASE("the answer says what a recipe means to the framework") {
                                [&](const auto& one) { return one.words.find(words) != std::string::npos; });
   };
   CHECK(says("hf", "weights, gradients and moments in bf16"));
-  CHECK(says("trl", "fp32 weights under autocast to bf16"));
+  CHECK(says("trl", "weights, gradients and moments in bf16"));  // trainer/model_config.py: dtype
+  CHECK(says("torchtitan", "fp32 weights under autocast to bf16"));
   CHECK(says("megatron", "bf16 weights, fp32 masters, fp32 gradients"));
   CHECK(says("deepspeed", "bf16 weights, fp32 masters, bf16 gradients"));
   CHECK(says("generic", "weights and gradients in bf16, moments in fp32"));
