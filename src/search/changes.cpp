@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace llmcalc::search {
@@ -183,10 +184,26 @@ bool reaches_experts(std::string_view target) {
 
 }  // namespace
 
+namespace {
+
+/// Norms, tables and head in the type of the products, and so all that flows between them.
+bool narrow_beside(Changed& run) {
+  auto& precision = run.question.training.precision;
+  precision.unquantized.reset();
+  precision.autocast = false;
+  say(run, {{"dtype", "bf16"}}, "what is not quantized in 16 bits, and so what flows between the products",
+      "norms and sums in bf16 (without peft's prepare_model_for_kbit_training, or loaded in bf16)");
+  return true;
+}
+
+}  // namespace
+
 bool narrow_base(Changed& run, Larger, std::size_t step) {
   auto& precision = run.question.training.precision;
-  const bool wide = spec::has_low_rank(run.question.training.method) && precision.weights == formats::Dtype::fp32;
-  if (step > 0 || !wide || precision.compute != formats::Dtype::bf16) return false;
+  const bool adapts = spec::has_low_rank(run.question.training.method);
+  if (step > 0 || !adapts || precision.compute != formats::Dtype::bf16) return false;
+  if (precision.unquantized == formats::Dtype::fp32) return narrow_beside(run);
+  if (precision.weights != formats::Dtype::fp32) return false;
   precision.weights = formats::Dtype::bf16;
   precision.autocast = false;
   say(run, {{"weights", "bf16"}}, "frozen weights as checkpoints are published, in 16 bits",
@@ -226,8 +243,8 @@ bool quantization(Changed& run, Larger, std::size_t step) {
   train_adapters(training, spec::Method::qlora);
   if (had_adapters) training.adapter = present;
   training.precision.weights = formats::Dtype::nf4_dq;
-  training.precision.autocast = false;
   std::vector<spec::Word> terms{{"method", "qlora"}, {"weights", "nf4-dq"}};
+  if (std::exchange(training.precision.autocast, false)) terms.push_back({"dtype", "bf16"});
   if (!had_adapters) name_adapter(terms);
   name_reference(terms, training);
   say(run, terms, "adapters are trained beside weights in 4 bits",
