@@ -130,6 +130,7 @@ struct EngineRow {
   Padded (*pads)(const spec::Question& question,
                  const layers::Weight& weight) = nullptr;  ///< matrices, for its kernels
   EngineRelease counts_by_length = {};  ///< the first that logs how many sequences its pool holds, not blocks
+  bool cuts_dense = false;              ///< MLP and shared experts over the ranks of all copies of the attention
   bool starts_copies = false;           ///< one command starts several copies of the whole model
   bool quantizes = false;               ///< as it loads: to fp8, and with bitsandbytes
   bool reserves = true;                 ///< takes all of its limit for the cache, whatever the demand

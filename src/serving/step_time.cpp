@@ -160,7 +160,7 @@ Seconds StepClock::matrix(const MatrixWork& matrix, const Step& step) const {
     constexpr double share = 0.75;  // of what a stream reaches: batched products of few rows (mla_bmm of the tables)
     return microseconds(floors_us) + kernels_.stream(matrix.bytes) / share;
   }
-  return kernels_.product({step.tokens, matrix.n, matrix.k, matrix.bytes}, matrix.operands);
+  return kernels_.product({step.tokens * matrix.copies, matrix.n, matrix.k, matrix.bytes}, matrix.operands);
 }
 
 Seconds StepClock::mixer(const MixerWork& mixer, const Step& step) const {
@@ -225,10 +225,12 @@ Seconds StepClock::experts(const ExpertWork& experts, const StageWork& stage, co
 }
 
 /// Two all-reduces a layer (Shoeybi et al. 2019, arXiv:1909.08053 section 3), behind attention and behind the MLP. With
-/// several copies of the attention all tokens travel to the experts and back, as much as one over all ranks.
+/// several copies of the attention all tokens travel to the experts, or to an MLP that is cut over them, and back, as
+/// much as one over all ranks.
 Seconds StepClock::exchange(const StageWork& stage, const LayerWork& layer, const Step& step) const {
   const double bytes = step.tokens * stage.hidden_bytes;
-  const bool spread = layer.experts && attention_dp_ > 1;
+  const auto meets_all = [](const MatrixWork& matrix) { return matrix.copies > 1; };
+  const bool spread = attention_dp_ > 1 && (layer.experts || std::ranges::any_of(layer.matrices, meets_all));
   const Seconds meeting = microseconds(overheads().meeting_us);
   Seconds time;
   if (tensor_.ranks > 1) time += (spread ? 1.0 : 2.0) * (all_reduce(bytes, tensor_) + meeting);

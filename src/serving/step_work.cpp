@@ -72,11 +72,15 @@ class BlockReader {
     layers::Weight weight = block.weights[op.weight];
     weight.shared = false;
     const bool narrow = format_.quantizes(block, weight);
-    return {.n = static_cast<double>(op.product.n),
-            .k = static_cast<double>(op.product.k),
+    const auto copies = static_cast<double>(format_.copies_over(weight));
+    const Use role = spec::use_of(weight.role);
+    const bool leads_down = role == Use::down;
+    return {.n = static_cast<double>(op.product.n) / (leads_down ? 1.0 : copies),
+            .k = static_cast<double>(op.product.k) / (leads_down ? copies : 1.0),
             .bytes = as_double(format_.bytes(block, weight)),
             .operands = narrow ? quantized_ : Operands::half,
-            .role = spec::use_of(weight.role)};
+            .role = role,
+            .copies = copies};
   }
 
   void add(const layers::Block& block, const layers::Op& op, LayerWork& work) const {

@@ -135,7 +135,17 @@ Bytes WeightFormat::matrix_bytes(const Weight& weight) const {
   return one * (weight.elements / quantity::product(weight.rows, weight.columns));
 }
 
+std::int64_t WeightFormat::copies_over(const Weight& weight) const {
+  const bool cut = row_of(question_.serving.engine).cuts_dense && part_of(weight) == WeightPart::mlp;
+  return cut ? question_.serving.layout.attention_dp : 1;
+}
+
 Bytes WeightFormat::bytes(const layers::Block& block, const Weight& weight, const LayerPlace& place) const {
+  const Bytes whole = resting(block, weight, place);
+  return quantity::bytes(quantity::ceil_divide(quantity::in_bytes(whole), copies_over(weight)));
+}
+
+Bytes WeightFormat::resting(const layers::Block& block, const Weight& weight, const LayerPlace& place) const {
   const auto quant = question_.serving.quant;
   if (weight.shared) return quantity::bytes(0);
   const bool packed_expert = question_.serving.from_mxfp4 && is_expert(weight) && weight.rows > 0;

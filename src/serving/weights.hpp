@@ -61,7 +61,13 @@ class WeightFormat {
   /// Whether the scheme quantizes a tensor of this block, or leaves it alone.
   bool quantizes(const layers::Block& block, const layers::Weight& weight) const;
 
+  /// Copies of the attention over which a matrix is cut once more, whose tokens it meets: SGLang's MLP and shared
+  /// experts are parallel over all ranks of --tp-size, which attention is not (srt/models/deepseek_v2.py,
+  /// DeepseekV2MLP, parallel_group "tp" beside "attn_tp").
+  std::int64_t copies_over(const layers::Weight& weight) const;
+
  private:
+  quantity::Bytes resting(const layers::Block& block, const layers::Weight& weight, const LayerPlace& place) const;
   quantity::Bytes matrix_bytes(const layers::Weight& weight) const;
 
   const spec::Question& question_;

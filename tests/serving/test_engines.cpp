@@ -209,4 +209,29 @@ TEST_CASE("Ollama's context follows the memory of the cards together") {
   CHECK(context({"model", "llama-3.1-8b", "gpu", "h100-sxm", "engine_version", "0.5"}) == 2048);
 }
 
+// SGLang srt/models/deepseek_v2.py: DeepseekV2MLP, of dense layers and of shared experts, is parallel over the "tp"
+// group, heads of attention over "attn_tp". vLLM's and TensorRT-LLM's copies of the attention hold the MLP whole.
+TEST_CASE("SGLang cuts an MLP over all ranks, however many copies of the attention they are") {
+  const auto mlp = [](const char* engine, const char* tp, const char* copies, std::string_view part) {
+    const auto answer =
+        serving::serve(test::served({"model", "deepseek-v3", "quant", "fp8-block", "gpu", "h200-sxm", "gpus", "8",
+                                     "engine", engine, "tp", tp, "attention_dp", copies, "context", "4096"}));
+    const auto& lines = answer.memory.holdings;
+    const auto found = std::ranges::find(lines, part, &serving::MemoryLine::label);
+    REQUIRE(found != lines.end());
+    return quantity::in_gib(found->size);
+  };
+  const auto whole = mlp("sglang", "8", "1", "weights: MLP");
+  for (const auto& [tp, copies] : {std::pair{"4", "2"}, std::pair{"2", "4"}, std::pair{"1", "8"}}) {
+    CAPTURE(tp, copies);
+    CHECK(mlp("sglang", tp, copies, "weights: MLP") == Approx(whole).epsilon(0.001));
+    CHECK(mlp("vllm", tp, copies, "weights: MLP") > 1.5 * mlp("vllm", "8", "1", "weights: MLP"));
+    CHECK(mlp("sglang", tp, copies, "weights: attention") > 1.2 * mlp("sglang", "8", "1", "weights: attention"));
+  }
+  // 3 dense layers of 18,432 and 58 shared experts of 2,048, three matrices of 7,168 columns each, a byte an element
+  // and a scale of four for each 128 x 128 (config.json of deepseek-ai/DeepSeek-V3), on each of 8 ranks.
+  constexpr double bytes = 3.0 * 7168 * (3 * 18432 + 58 * 2048) * (1 + 4.0 / (128 * 128)) / 8;
+  CHECK(whole == Approx(bytes / (1024.0 * 1024 * 1024)).epsilon(0.01));
+}
+
 }  // namespace

@@ -21,6 +21,7 @@ struct MatrixWork {
   double bytes = 0;  ///< at rest
   timing::Operands operands = timing::Operands::half;
   Use role = Use::up;
+  double copies = 1;  ///< of the attention, whose tokens all meet it
 
   /// In decoding, what leads up from latents is applied to queries and results instead of to the cache.
   bool absorbed() const { return role == Use::latent_up; }
