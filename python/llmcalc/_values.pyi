@@ -268,6 +268,7 @@ class ServeMemory(Values):
     model_bytes: int
     file_bytes: int
     parts: list[ServerHolding]
+    prefill: Union[ServerRank, None]
     ranks: list[ServerRank]
 
 class ServeKv(Values):
@@ -323,6 +324,8 @@ class Serve(Answer):
     launch: Union[str, None]
     launched_with: Union[str, None]
     servers: int
+    prefill_launch: Union[str, None]
+    prefill_servers: int
     assumptions: list[str]
     warnings: list[str]
     notes: list[str]
@@ -373,6 +376,7 @@ class ServerSpeed(Values):
     queued: Union[float, None]
     saturated: bool
     prefill_s: float
+    handover_s: float
     decode_step_s: float
     ttft_s: Union[float, None]
     tpot_s: float
@@ -438,6 +442,7 @@ class ServerPlan(Values):
     ep: int
     attention_dp: int
     dp: int
+    prefill_servers: int
     concurrency: int
     speed: ServerSpeed
 
@@ -1115,6 +1120,7 @@ class ServeOptions(TypedDict, total=False):
     draft: Option
     accept: Option
     max_loras: Option
+    role: Option
     context: Option
     prompt: Option
     output: Option
@@ -1131,6 +1137,8 @@ class ServeOptions(TypedDict, total=False):
     expert_tp: Option
     dcp: Option
     split: Option
+    prefill_servers: Option
+    prefill_tp: Option
     gpus: Option
     nodes: Option
     gpus_per_node: Option

@@ -111,10 +111,14 @@ auto add_launch(const Asked& asked, const std::vector<read::Given>& words, const
                 const dialects::ServedNames& names, render::ServingReport& report) {
   const bool changes = fails(report.answer) && !report.advice.empty();
   if (changes) report.launched_with = report.advice.front().change;
-  auto command = dialects::server_command(
-      changes ? serving::deploy(asked(with_change(words, report.launched_with, question)).question)
-              : report.answer.deployment,
-      names);
+  const auto deployment = changes ? serving::deploy(asked(with_change(words, report.launched_with, question)).question)
+                                  : report.answer.deployment;
+  auto command = dialects::server_command(deployment, names);
+  if (deployment.prefill) {
+    auto readers = dialects::server_command(*deployment.prefill, names);
+    report.prefill_launch = std::move(readers.text);
+    report.prefill_servers = readers.servers;
+  }
   report.launch = std::move(command.text);
   report.servers = command.servers;
   return command.notes;

@@ -24,6 +24,8 @@ struct ServingReport {
   std::string launch;                        ///< the command that starts this server
   std::string launched_with;                 ///< the change that it makes, where the server as asked does not start
   std::int64_t servers = 1;                  ///< to start with it
+  std::string prefill_launch;                ///< the command of those that read prompts for these
+  std::int64_t prefill_servers = 0;          ///< to start with it
   std::vector<std::string> warnings;         ///< what the caller should look at
   std::vector<spec::Assumption> assumptions;
   std::string version;  ///< of the tool; JSON names it

@@ -25,6 +25,7 @@ std::string rate_text(double rate) {
 std::string first_line(const Speed& speed) {
   const auto first =
       speed.saturated ? "ever later" : fmt::format("{} {}", format_duration(speed.ttft), bar_text(speed.ttft_bar));
+  if (speed.tpot == quantity::seconds(0)) return fmt::format("first token {}; the others elsewhere", first);
   return fmt::format("first token {}; then {} a token {}", first, format_duration(speed.tpot),
                      bar_text(speed.tpot_bar));
 }
@@ -93,6 +94,8 @@ std::string layout_of(const search::ServerPlan& plan) {
   if (question.serving.layout.attention_dp > 1)
     words += fmt::format(" --attention-dp {}", question.serving.layout.attention_dp);
   if (question.layout.ep > 1) words += fmt::format(" --ep {}", question.layout.ep);
+  if (question.serving.layout.prefill_servers > 0)
+    words += fmt::format(" --prefill-servers {}", question.serving.layout.prefill_servers);
   if (!question.serving.load.rate) words += fmt::format(" --concurrency {}", question.serving.load.concurrency);
   return question.layout.dp > 1 ? words + fmt::format(" ({} copies)", question.layout.dp) : words;
 }
@@ -114,9 +117,12 @@ Paragraph serving_speed(const ServingReport& report, const TextStyle& style) {
   if (!style.full && !style.explain) return block;
   if (!speed.parts.empty() && speed.parts.front().time > quantity::seconds(0))
     add_lines(block, labelled("", parts_line(speed), style));
+  const auto sent = speed.handover > quantity::seconds(0)
+                        ? fmt::format(", its cache {} on its way", format_duration(speed.handover))
+                        : std::string();
   add_lines(block, labelled("",
-                            fmt::format("a prompt alone {}; kernels measured on {}", format_duration(speed.prefill),
-                                        speed.measured_on),
+                            fmt::format("a prompt alone {}{}; kernels measured on {}", format_duration(speed.prefill),
+                                        sent, speed.measured_on),
                             style));
   return block;
 }

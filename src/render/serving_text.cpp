@@ -114,6 +114,11 @@ Paragraph serving_memory(const ServingReport& report, const TextStyle& style) {
   if (all) add_ranks(report, unit, table);
   const auto whole = memory.capacity > quantity::bytes(0) ? "of " + in_unit(memory.capacity, unit) : std::string();
   table.add_row({"total", in_unit(total_of(report), unit), whole});
+  if (const auto& prefill = report.answer.prefill) {
+    const auto cache = std::max(prefill->pool, quantity::bytes(0));
+    table.add_row({"where prompts are read", in_unit(prefill->held() + cache, unit),
+                   fmt::format("{} held, {} cache", in_unit(prefill->held(), unit), in_unit(cache, unit))});
+  }
   if (memory.host > quantity::bytes(0)) table.add_row({"host memory", in_unit(memory.host, unit), ""});
   Paragraph block{lines_of(table.render()), 0};
   block.least = block.lines.size();
@@ -156,7 +161,11 @@ std::string server_of(const ServingReport& report) {
                                      std::pair{"ep", question.layout.ep}}) {
     if (degree > 1) words += fmt::format(", {} {}", name, degree);
   }
-  return question.layout.dp > 1 ? words + fmt::format(", {} copies", question.layout.dp) : words;
+  if (question.layout.dp > 1) words += fmt::format(", {} copies", question.layout.dp);
+  const auto& prefill = report.answer.deployment.prefill;
+  if (prefill)
+    words += fmt::format(", prompts read by {} of tp {}", prefill->question.layout.dp, prefill->question.layout.tp);
+  return words;
 }
 
 std::string start_of(const ServingReport& report) {
@@ -327,18 +336,26 @@ Paragraph serving_remarks(const ServingReport& report, const TextStyle& style) {
 /// A short command, and that of what a search found, stay on any screen.
 Paragraph serving_launch(const ServingReport& report, const TextStyle& style) {
   Paragraph block;
-  const auto& layout = report.answer.deployment.question.layout;
-  const std::string_view label = report.launched_with.empty() ? "start" : "so start";
-  const bool several = report.servers > 1 && !report.launch.empty();
-  const bool elsewhere = report.launched_with.starts_with("--gpu ");
-  if (several)
-    block.lines = labelled(
-        label,
-        fmt::format("{} times, each on {} accelerators of its own:", report.servers, layout.gpus / report.servers),
-        style);
-  else if (elsewhere)
-    block.lines = labelled(label, "on " + report.launched_with.substr(std::size("--gpu ") - 1) + ":", style);
-  add_lines(block, command_lines(report.launch, block.lines.empty() ? label : "", style));
+  const spec::Layout& layout = report.answer.deployment.question.layout;
+  const auto& prefill = report.answer.deployment.prefill;
+  const std::int64_t readers = prefill ? prefill->question.layout.gpus : 0;
+  std::string_view label = report.launched_with.empty() ? "start" : "so start";
+  const auto add = [&](std::string_view what, const std::string& launch, std::int64_t servers, std::int64_t gpus) {
+    if (launch.empty()) return;
+    std::string heading(what);
+    if (servers > 1)
+      heading += fmt::format("{}{} times, each on {} accelerators of its own", heading.empty() ? "" : ", ", servers,
+                             gpus / servers);
+    if (!heading.empty()) add_lines(block, labelled(std::exchange(label, ""), heading + ":", style));
+    add_lines(block, command_lines(launch, std::exchange(label, ""), style));
+  };
+  add("to read prompts", report.prefill_launch, report.prefill_servers, readers);
+  constexpr std::string_view on_card = "--gpu ";
+  const bool elsewhere = report.launched_with.starts_with(on_card) && report.servers == 1;
+  const std::string what = prefill     ? "to write answers"
+                           : elsewhere ? "on " + report.launched_with.substr(on_card.size())
+                                       : std::string();
+  add(what, report.launch, report.servers, layout.gpus - readers);
   block.ends = {0, block.lines.size()};
   block.adjoins = true;
   const bool is_full = report.answer.speed && report.answer.speed->tail;  // a tail takes a line more

@@ -40,6 +40,24 @@ std::vector<Quant> quants_of(const spec::Question& question, const ServerSpace& 
   return quants;
 }
 
+/// Calls `take` with all copies alike and, where prompts are to be read apart, with each share of them that reads
+/// alone.
+template <class Take>
+void for_each_share(spec::Question question, const Take& take) {
+  const bool apart = question.serving.layout.prefill_servers > 0;
+  const std::int64_t copies = question.layout.dp;
+  question.serving.layout.prefill_servers = 0;
+  question.serving.layout.prefill_tp.reset();
+  question.serving.role = spec::ServerRole::both;
+  take(question);
+  for (std::int64_t readers = 1; apart && readers < copies; ++readers) {
+    question.serving.role = spec::ServerRole::decode;
+    question.serving.layout.prefill_servers = readers;
+    question.layout.dp = copies - readers;
+    take(question);
+  }
+}
+
 /// Calls `take` with every layout of all accelerators.
 template <class Take>
 void for_each_layout(const spec::Question& question, const Take& take) {
@@ -62,7 +80,7 @@ void for_each_layout(const spec::Question& question, const Take& take) {
           next.layout.ep = ep;
           next.layout.etp = tp * adp / ep;
           next.serving.layout.expert_tp = next.layout.etp;
-          take(next);
+          for_each_share(next, take);
           if (tp * adp == 1) break;
         }
       }

@@ -31,8 +31,9 @@ struct ServerPlans {
 };
 
 /// Goes through all of tp x pp x attention-dp x ep x engine x quantization that use the question's accelerators, copies
-/// of what is smaller included, and of each through concurrencies in powers of two; of the best the largest one that
-/// keeps the limits is looked for. Under a rate those are left out that do not carry it.
+/// of what is smaller included, with some of them reading prompts for the others where the question has such, and of
+/// each through concurrencies in powers of two; of the best the largest one that keeps the limits is looked for. Under
+/// a rate those are left out that do not carry it.
 ServerPlans plan_server(const spec::Question& question, const ServerSpace& space, std::size_t most);
 
 }  // namespace llmcalc::search

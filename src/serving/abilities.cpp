@@ -59,6 +59,8 @@ constexpr OptionRow option_rows[] = {
     {"split", [](const Serving& serving) { return serving.layout.split != spec::CardSplit::layer; }},
     {"attention_dp", [](const Serving& serving) { return serving.layout.attention_dp > 1; }},
     {"dcp", [](const Serving& serving) { return serving.layout.dcp > 1; }},
+    {"role", [](const Serving& serving) { return serving.role != spec::ServerRole::both; }},
+    {"prefill_servers", [](const Serving& serving) { return serving.layout.prefill_servers > 0; }},
     {"shared_prefix", [](const Serving& serving) { return serving.load.shared_prefix > 0; }},
 };
 

@@ -31,9 +31,9 @@ namespace {
 
 /// The smallest share with which one request of the context would start, in thousandths: of what it is a share is the
 /// engine's business, so the engine is asked.
-std::string smallest_fraction(const ServingAnswer& answer) {
-  if (!row_of(answer.deployment.question.serving.engine).reserves) return {};
-  Deployment changed = answer.deployment;
+std::string smallest_fraction(const Deployment& deployment) {
+  if (!row_of(deployment.question.serving.engine).reserves) return {};
+  Deployment changed = deployment;
   const auto memory_at = [&](int thousandths) {
     changed.setup.memory_fraction = thousandths / 1000.0;
     return tightest_rank(changed, {changed.setup.context, 1});
@@ -49,8 +49,7 @@ std::string smallest_fraction(const ServingAnswer& answer) {
   return fmt::format("; --memory-fraction {:.3f} would do", high / 1000.0);
 }
 
-std::string reason_of(const ServingAnswer& answer) {
-  const RankMemory& memory = answer.memory;
+std::string reason_of(const Deployment& deployment, const RankMemory& memory) {
   if (finds_too_little(memory)) {
     return fmt::format("free memory: {} asked for, {} free", quantity::format_gib(memory.limit),
                        quantity::format_gib(memory.capacity));
@@ -59,7 +58,7 @@ std::string reason_of(const ServingAnswer& answer) {
     return fmt::format("weights and what stands beside them leave no room for the cache: {} of {}",
                        quantity::format_gib(memory.held()), quantity::format_gib(memory.limit));
   }
-  return fmt::format("one request of {} tokens needs {} of cache, {} are left", answer.capacity.context,
+  return fmt::format("one request of {} tokens needs {} of cache, {} are left", deployment.setup.context,
                      quantity::format_gib(memory.needed), quantity::format_gib(memory.pool));
 }
 
@@ -87,8 +86,13 @@ std::vector<std::string> broken_limits(const spec::Load& load, const Speed& spee
 
 void judge(ServingAnswer& answer) {
   if (total_memory(answer.deployment.question) == quantity::bytes(0)) return;
-  answer.verdict = starts(answer.memory) ? ServingVerdict::fits : ServingVerdict::does_not_fit;
-  if (answer.verdict == ServingVerdict::does_not_fit) answer.reason = reason_of(answer) + smallest_fraction(answer);
+  const auto why_not = [](const Deployment& deployment, const RankMemory& memory) {
+    return starts(memory) ? std::string() : reason_of(deployment, memory) + smallest_fraction(deployment);
+  };
+  const Deployment& deployment = answer.deployment;
+  answer.reason = why_not(deployment, answer.memory);
+  if (answer.reason.empty() && answer.prefill) answer.reason = why_not(*deployment.prefill, *answer.prefill);
+  answer.verdict = answer.reason.empty() ? ServingVerdict::fits : ServingVerdict::does_not_fit;
 }
 
 /// Of the model on one rank: what several hold a copy of counts once.
@@ -260,6 +264,7 @@ ServingAnswer serve(const spec::Question& question) {
   const Deployment& deployment = answer.deployment;
   const auto requests = question.gpu ? 1 : sequences_of_rank(question, question.serving.load.concurrency);
   answer.memory = tightest_rank(deployment, {deployment.setup.context, requests});
+  if (deployment.prefill) answer.prefill = tightest_rank(*deployment.prefill, {deployment.setup.context, 1});
   answer.ranks = all_ranks(deployment, {deployment.setup.context, requests});
   answer.capacity = capacity_of(deployment);
   answer.parameters = parameters_of(question);

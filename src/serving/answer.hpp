@@ -17,7 +17,8 @@ struct ServingAnswer {
   std::string reason;  ///< why it does not start
   Deployment deployment;
   RankMemory memory;  ///< of the tightest rank with one request of the context; without an accelerator, with all
-  std::vector<RankMemory> ranks;  ///< of all pipeline stages or cards, in order; empty where there is one
+  std::optional<RankMemory> prefill;  ///< of the tightest rank of servers that read prompts for these
+  std::vector<RankMemory> ranks;      ///< of all pipeline stages or cards, in order; empty where there is one
   Capacity capacity;
   std::int64_t parameters = 0;
   quantity::Bytes model;                   ///< all tensors of the model, wherever they are

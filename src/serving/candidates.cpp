@@ -16,7 +16,9 @@ using spec::Question;
 bool carries(const Deployment& deployment, const Capacity& capacity) {
   const Question& question = deployment.question;
   const auto& load = question.serving.load;
-  if (!starts(tightest_rank(deployment, {capacity.context, 1}))) return false;
+  const Demand alone{capacity.context, 1};
+  if (!starts(tightest_rank(deployment, alone))) return false;
+  if (deployment.prefill && !starts(tightest_rank(*deployment.prefill, alone))) return false;
   if (!load.rate && capacity.max_concurrency < load.concurrency) return false;
   if (!question.gpu || !(load.rate || is_limited(load))) return true;
   const auto speed = uses_processor(question) ? std::nullopt : speed_of(deployment);

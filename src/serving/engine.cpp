@@ -7,6 +7,7 @@
 #include "quantity/text.hpp"
 #include "serving/forward.hpp"
 #include "serving/inner/engines.hpp"
+#include "spec/node.hpp"
 #include "spec/traits.hpp"
 
 #include <algorithm>
@@ -138,18 +139,42 @@ void add_draft(const spec::Question& rank, Deployment& deployment) {
   if (on_torch && found != last.cache.end()) ++found->layers;
 }
 
+/// Servers of the same engine that are asked for the first token of each prompt alone (vLLM
+/// examples/online_serving/disaggregated_serving: max_tokens 1).
+spec::Question prefill_question(const spec::Question& question) {
+  spec::Question readers = question;
+  auto& serving = readers.serving;
+  auto& layout = readers.layout;
+  layout.tp = serving.layout.prefill_tp.value_or(layout.tp);
+  layout.dp = serving.layout.prefill_servers;
+  const std::int64_t ranks = product(layout.tp, serving.layout.attention_dp);
+  layout.ep = std::min(layout.ep, ranks);
+  layout.etp = ranks / layout.ep;
+  serving.layout.expert_tp = layout.etp;
+  layout.gpus = product(layout.dp, ranks, layout.pp);
+  layout.nodes = spec::usual_nodes(layout.gpus, spec::accelerators_per_node(question.gpu));
+  serving.layout.prefill_servers = 0;
+  serving.layout.prefill_tp.reset();
+  serving.role = spec::ServerRole::prefill;
+  return readers;
+}
+
 }  // namespace
 
 Deployment deploy(const spec::Question& question) {
   const spec::Question rank = rank_question(question);
   const auto program = forward_program(question, {.fuses_projections = false});
-  Deployment deployment{question, row_of(question.serving.engine).setup(question), {}, kept_by_kind(rank, program), {}};
+  Deployment deployment{question, row_of(question.serving.engine).setup(question), {}, kept_by_kind(rank, program), {},
+                        {}};
   for (std::int64_t stage = 0; stage < program.stages; ++stage) {
     Stage held{stage_weights(rank, program, stage), cache_groups(rank, program, stage), {}, {}};
     held.adapters = adapter_bytes(rank, program, stage);
     deployment.stages.push_back(std::move(held));
   }
   add_draft(rank, deployment);
+  if (question.serving.role == spec::ServerRole::prefill) deployment.question.serving.load.output = 1;
+  if (question.serving.layout.prefill_servers > 0)
+    deployment.prefill = std::make_shared<Deployment>(deploy(prefill_question(question)));
   return deployment;
 }
 

@@ -60,8 +60,9 @@ struct Deployment {
   spec::Question question;
   Setup setup;
   std::vector<Stage> stages;
-  std::vector<LayerCache> layers_kept;      ///< by kind of layer
-  std::shared_ptr<const Deployment> draft;  ///< of a model that proposes tokens, alone on one stage
+  std::vector<LayerCache> layers_kept;        ///< by kind of layer
+  std::shared_ptr<const Deployment> draft;    ///< of a model that proposes tokens, alone on one stage
+  std::shared_ptr<const Deployment> prefill;  ///< of the servers that read prompts for these
 };
 
 /// So many sequences of such a length at once, on one copy of the attention part.
@@ -112,6 +113,14 @@ struct RankMemory {
 struct Pace;
 struct Turns;
 
+/// How a server that reads prompts hands them to one that writes answers.
+struct Handover {
+  bool by_chunks =
+      false;  ///< each part of a cache is sent as it is read, to a server that knows of the request by then
+  bool has_first = false;     ///< the first token is made of the prompt, and sent with it
+  std::string_view router{};  ///< what requests are sent to
+};
+
 struct EngineRow {
   spec::Engine engine;
   std::string_view program;  ///< its name for people
@@ -127,6 +136,7 @@ struct EngineRow {
   const Pace& (*pace)();
   const Turns& (*turns)();
   trust::ServerBars bars = {};
+  Handover handover = {};
   Padded (*pads)(const spec::Question& question,
                  const layers::Weight& weight) = nullptr;  ///< matrices, for its kernels
   EngineRelease counts_by_length = {};  ///< the first that logs how many sequences its pool holds, not blocks

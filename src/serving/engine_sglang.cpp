@@ -16,6 +16,8 @@ constexpr EngineOption sglang_options[] = {
 #include "engines/sglang.inc"
 };
 
+constexpr std::string_view newest = "0.5.23";
+
 /// server_args.py and arg_groups/memory_hook.py, tiers by the accelerator's memory.
 struct Tier {
   std::int64_t below_gib;
@@ -116,7 +118,8 @@ Setup sglang_setup(const spec::Question& question) {
   const auto& options = question.serving.options;
   const Tier& tier = tier_of(question);
   Setup setup;
-  setup.release = parse_release(question.serving.engine_version);
+  const EngineRelease stated = parse_release(question.serving.engine_version);
+  setup.release = stated == EngineRelease() ? parse_release(newest) : stated;
   setup.cache = usual_cache(question, setup.assumptions);
   setup.context = model_limit(question);
   setup.batched_tokens = options.batched_tokens.value_or(tier.chunk);
@@ -161,23 +164,25 @@ RankMemory sglang_memory(const Deployment& deployment, std::size_t rank, const D
 
 }  // namespace
 
-constinit const EngineRow sglang_row{.engine = spec::Engine::sglang,
-                                     .program = "SGLang",
-                                     .newest = "0.5.23",
-                                     .vendors = servers_on,
-                                     .runs = &runs_on_torch,
-                                     .keeps = &keeps_in_pages,
-                                     .setup = &sglang_setup,
-                                     .memory = &sglang_memory,
-                                     .options = sglang_options,
-                                     .beside = of_pages,
-                                     .pace = &sglang_pace,
-                                     .turns = &prompts_first_turns,
-                                     .bars = {.first_token = trust::even(0.50)},
+constinit const EngineRow sglang_row{
+    .engine = spec::Engine::sglang,
+    .program = "SGLang",
+    .newest = newest,
+    .vendors = servers_on,
+    .runs = &runs_on_torch,
+    .keeps = &keeps_in_pages,
+    .setup = &sglang_setup,
+    .memory = &sglang_memory,
+    .options = sglang_options,
+    .beside = of_pages,
+    .pace = &sglang_pace,
+    .turns = &prompts_first_turns,
+    .bars = {.first_token = trust::even(0.50)},
+    .handover = {.by_chunks = true, .has_first = true, .router = "sglang_router.launch_router --pd-disaggregation"},
     .cuts_dense = true,
-                                     .starts_copies = true,
-                                     .quantizes = true,
-                                     .pads_vocabulary = true,
-                                     .loads_towers = true};
+    .starts_copies = true,
+    .quantizes = true,
+    .pads_vocabulary = true,
+    .loads_towers = true};
 
 }  // namespace llmcalc::serving

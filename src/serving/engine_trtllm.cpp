@@ -95,6 +95,7 @@ constinit const EngineRow trtllm_row{.engine = spec::Engine::trtllm,
                                      .beside = of_pages,
                                      .pace = &trtllm_pace,
                                      .turns = &mixed_turns,
+                                     .handover = {.has_first = true, .router = "trtllm-serve disaggregated"},
                                      .narrows_cache = true,
                                      .narrows_states = true};
 

@@ -60,22 +60,51 @@ std::vector<std::int64_t> widths_of(const Question& question) {
   return widths;
 }
 
-/// Copies of a server, each on so many tensor-parallel ranks; cards that hold layers have none.
-Question copied(Question question, std::int64_t tp, std::int64_t copies) {
+/// Copies of a server, each on so many tensor-parallel ranks, and those that read prompts for them.
+struct Copies {
+  std::int64_t tp = 1;
+  std::int64_t count = 1;
+  std::int64_t readers = 0;
+};
+
+/// Cards that hold layers have no copies.
+Question copied(Question question, const Copies& copies) {
+  const auto [tp, count, readers] = copies;
   spec::Layout& layout = question.layout;
   if (spec::reads_gguf(question.serving.engine)) {
     layout = {};
-    layout.gpus = copies;
+    layout.gpus = count;
     return question;
   }
   if (tp != layout.tp) {
     layout.tp = layout.etp = tp;
     if (question.serving.layout.expert_tp) question.serving.layout.expert_tp = tp;
   }
-  layout.dp = copies;
-  layout.gpus = quantity::product(copies, tp, layout.pp, question.serving.layout.attention_dp);
+  layout.dp = count;
+  question.serving.layout.prefill_servers = readers;
+  const std::int64_t ranks = count * tp + readers * question.serving.layout.prefill_tp.value_or(tp);
+  layout.gpus = quantity::product(ranks, layout.pp, question.serving.layout.attention_dp);
   layout.nodes = spec::usual_nodes(layout.gpus, spec::accelerators_per_node(question.gpu));
   return question;
+}
+
+/// As few as carry the load; one where none do. \param carry  whether so many do
+template <class Carry>
+std::int64_t fewest(std::int64_t limit, const Carry& carry) {
+  const std::int64_t failing = largest(limit, [&](std::int64_t n) { return !carry(n); });
+  return failing == limit ? 1 : failing + 1;
+}
+
+/// Of one width: copies with as many servers that read prompts as there may be, then the fewest of those.
+Copies fewest_copies(const Question& question, std::int64_t tp, std::int64_t limit) {
+  const auto carry = [&](const Copies& copies) {
+    const Deployment deployment = deploy(copied(question, copies));
+    return carries(deployment, capacity_of(deployment));
+  };
+  Copies copies{tp, 1, question.serving.layout.prefill_servers > 0 ? limit : 0};
+  copies.count = fewest(limit, [&](std::int64_t n) { return carry({tp, n, copies.readers}); });
+  if (copies.readers > 0) copies.readers = fewest(limit, [&](std::int64_t n) { return carry({tp, copies.count, n}); });
+  return copies;
 }
 
 std::vector<Candidate> find_gpus(const Question& question) {
@@ -84,16 +113,13 @@ std::vector<Candidate> find_gpus(const Question& question) {
   constexpr std::int64_t most = 1024;
   std::vector<std::pair<std::int64_t, Candidate>> found;
   for (const std::int64_t tp : cards ? std::vector<std::int64_t>{1} : widths_of(question)) {
-    const std::int64_t limit = cards ? most_cards : most / tp;
-    const auto fails = [&](std::int64_t copies) {
-      const Deployment deployment = deploy(copied(question, tp, copies));
-      return !carries(deployment, capacity_of(deployment));
-    };
-    const std::int64_t failing = largest(limit, fails);
-    const Question fewest = copied(question, tp, failing == limit ? 1 : failing + 1);
-    const std::int64_t gpus = fewest.layout.gpus;
-    found.emplace_back(
-        gpus, present(fewest, cards ? fmt::format("--gpus {}", gpus) : fmt::format("--gpus {} --tp {}", gpus, tp)));
+    const Copies copies = fewest_copies(question, tp, cards ? most_cards : most / tp);
+    const Question changed = copied(question, copies);
+    const std::int64_t gpus = changed.layout.gpus;
+    std::string change = fmt::format("--gpus {}", gpus);
+    if (!cards) change += fmt::format(" --tp {}", tp);
+    if (copies.readers > 0) change += fmt::format(" --prefill-servers {}", copies.readers);
+    found.emplace_back(gpus, present(changed, std::move(change)));
   }
   std::ranges::stable_sort(found, {}, [](const auto& one) { return std::pair(!one.second.carries, one.first); });
   return quantity::mapped(found, [](const auto& one) { return one.second; });

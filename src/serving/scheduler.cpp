@@ -102,7 +102,8 @@ class Scheduler {
       const bool cut = length > room && length <= engine_.step_tokens;
       if ((cut && engine_.whole_prompts) || !has_room(index, length)) return;
       waiting_.pop_front();
-      running_.push_back({index, length, length, 0});
+      const bool is_read = engine_.comes_read && made_[index] == 0;
+      running_.push_back({index, is_read ? 0 : length, length, is_read ? length : 0});
       read(running_.back(), room);
     }
   }
@@ -110,6 +111,8 @@ class Scheduler {
   /// What is decoded takes its tokens of the step first, then prompts that were begun, then those that wait.
   void step() {
     read_ = lengths_ = 0;
+    double handed = engine_.step_tokens;
+    if (engine_.comes_read) admit(handed);
     const auto is_read = [](const Live& each) { return each.unread <= 0; };
     const auto decoding = std::stable_partition(running_.begin(), running_.end(), is_read) - running_.begin();
     auto count = static_cast<std::size_t>(decoding);

@@ -52,7 +52,8 @@ struct Speed {
   double running = 0.0;
   double queued = 0.0;     ///< that wait for room in the cache
   bool saturated = false;  ///< requests come faster than they are answered: what waits, and for how long, is infinite
-  quantity::Seconds prefill;  ///< of one prompt alone
+  quantity::Seconds prefill;   ///< of one prompt alone
+  quantity::Seconds handover;  ///< of ttft, a cache on its way from the server that read the prompt
   quantity::Seconds decode_step;
   quantity::Seconds ttft;
   quantity::Seconds tpot;

@@ -104,16 +104,23 @@ class Waits {
   void add(const std::vector<spec::Request>& requests, std::int64_t clients, std::int64_t left_out) {
     const Stepped stepped = step_through(engine_, requests, clients);
     preempted_ += stepped.preempted;
-    for (auto i = static_cast<std::size_t>(left_out); i < requests.size(); ++i) {
-      const Answered& each = stepped.requests[i];
-      first_.push_back(each.first - each.sent);
-      const auto later = static_cast<double>(requests[i].output - 1);
-      if (later > 0) later_.push_back((each.last - each.first) / later);
-    }
+    for (auto i = static_cast<std::size_t>(left_out); i < requests.size(); ++i) add(stepped.requests[i], requests[i]);
+  }
+
+  void add(const Answered& each, const spec::Request& request) {
+    first_.push_back(each.first - each.sent);
+    const auto later = static_cast<double>(request.output - 1);
+    if (later > 0) later_.push_back((each.last - each.first) / later);
   }
 
   double mean_first() const { return mean(first_); }
   double mean_later() const { return mean(later_); }
+
+  /// As long as the means say.
+  Tail tail_of(const Speed& mean) && {
+    const double later = mean_later() > 0 ? quantity::in_seconds(mean.tpot) / mean_later() : 1.0;
+    return std::move(*this).tail(quantity::in_seconds(mean.ttft) / mean_first(), later);
+  }
 
   /// Times as long as they were.
   Tail tail(double first, double later) && {
@@ -168,8 +175,50 @@ Tail tail_of_clients(const SteppedEngine& engine, const spec::Load& load, std::i
   Waits waits(engine);
   const std::int64_t begun = 2 * clients;
   waits.add(drawn(load, begun + std::max(counted, clients), rate), clients, begun);
-  const double later = waits.mean_later() > 0 ? quantity::in_seconds(mean.tpot) / waits.mean_later() : 1.0;
-  return std::move(waits).tail(quantity::in_seconds(mean.ttft) / waits.mean_first(), later);
+  return std::move(waits).tail_of(mean);
+}
+
+namespace {
+
+/// When each of the requests has its tokens, which go to so many copies in turn.
+std::vector<Answered> answered_in_turn(const SteppedEngine& engine, const std::vector<spec::Request>& requests,
+                                       std::size_t copies) {
+  std::vector<Answered> answered(requests.size());
+  for (std::size_t copy = 0; copy < std::min(copies, requests.size()); ++copy) {
+    const Stepped stepped = step_through(engine, turn_of(requests, copy, copies), 0);
+    for (std::size_t i = 0; i < stepped.requests.size(); ++i) answered[copy + i * copies] = stepped.requests[i];
+  }
+  return answered;
+}
+
+/// What one copy of so many is sent, where requests come at random to any of them.
+std::vector<spec::Request> thinned(std::vector<spec::Request> requests, std::int64_t copies) {
+  for (spec::Request& each : requests) each.arrival *= static_cast<double>(copies);
+  return requests;
+}
+
+}  // namespace
+
+/// What leaves servers to which requests come at random comes to the next as if at random (Burke 1956,
+/// doi:10.1287/opre.4.6.699, whose services are drawn): one copy of each stands for all where requests are drawn.
+Tail tail_of_both(const Servers& readers, const Servers& writers, const Sent& sent, const Speed& mean,
+                  bool as_it_comes) {
+  constexpr std::int64_t first = counted / 5;
+  const bool traced = as_it_comes && sent.load.trace;
+  const auto requests = traced ? *sent.load.trace : drawn(sent.load, first + counted, mean.requests_per_s);
+  auto prompts = traced ? requests : thinned(requests, readers.copies);
+  for (spec::Request& each : prompts) each.output = 1;
+  const auto read = answered_in_turn(readers.engine, prompts, traced ? static_cast<std::size_t>(readers.copies) : 1);
+  auto answers = traced ? requests : thinned(requests, writers.copies);
+  for (std::size_t i = 0; traced && i < answers.size(); ++i)
+    answers[i].arrival = read[i].first + sent.token_s * static_cast<double>(answers[i].prompt);
+  auto written = answered_in_turn(writers.engine, answers, traced ? static_cast<std::size_t>(writers.copies) : 1);
+  Waits waits(writers.engine);
+  for (auto i = static_cast<std::size_t>(traced ? 0 : first); i < requests.size(); ++i) {
+    written[i].sent -= read[i].first - read[i].sent + sent.token_s * static_cast<double>(requests[i].prompt);
+    waits.add(written[i], requests[i]);
+  }
+  return as_it_comes ? std::move(waits).tail(1.0, 1.0) : std::move(waits).tail_of(mean);
 }
 
 }  // namespace llmcalc::serving

@@ -79,6 +79,7 @@ enum class RecomputePolicy;
 enum class Reference;
 enum class SaveCheckpoint;
 enum class Schedule;
+enum class ServerRole;
 enum class Sharding;
 enum class Stack;
 enum class Step;

@@ -72,6 +72,8 @@ const std::vector<Value> options{
     {"kv_dtype", "q4_0"},
     {"kv_dtype", "iq4_nl"},
     {"memory_fraction", "0.8125"},
+    {"role", "prefill"},
+    {"role", "decode"},
     {"kv_bytes", "4GiB"},
     {"batched_tokens", "4096"},
     {"max_seqs", "48"},

@@ -21,7 +21,7 @@ serving::EncoderRun run_of(std::int64_t positions, std::int64_t merged, std::int
   tower.positions = positions;
   tower.merged = merged;
   question.model.shape.towers.push_back(tower);
-  return serving::encoder_run({question, {}, {}, {}, {}}, budget);
+  return serving::encoder_run({question, {}, {}, {}, {}, {}}, budget);
 }
 
 }  // namespace
@@ -45,5 +45,5 @@ TEST_CASE("what images become for the text model lies beside the encoder's pass"
 
 TEST_CASE("a text model has no encoder to run") {
   const auto question = test::served({"model", "llama-3.1-8b", "gpu", "h100-sxm"});
-  CHECK(serving::encoder_run({question, {}, {}, {}, {}}, 8192).items == 0);
+  CHECK(serving::encoder_run({question, {}, {}, {}, {}, {}}, 8192).items == 0);
 }

@@ -116,6 +116,32 @@ TEST_CASE("the accelerators that are found carry the load, and one copy less doe
   }
 }
 
+// Servers that read prompts are found beside those that answer: of neither kind is one too many.
+TEST_CASE("of servers of both kinds that are found one less does not carry the load", "[prefill]") {
+  for (const Words& limit : std::vector<Words>{{"rate", "4"}, {"rate", "12", "ttft", "2s", "tpot", "25ms"}}) {
+    const Words server =
+        test::with({"model", "qwen3-32b", "quant", "fp8", "gpu", "h100-sxm", "prompt", "4096", "output", "512"}, limit);
+    const auto found = serving::find(served(test::with(server, {"prefill_servers", "1"})), Find::gpus);
+    REQUIRE(found.front().carries);
+    for (const Candidate& each : found) {
+      const Words change = words_of(each.change);
+      const std::int64_t tp = std::stoll(change[3]);
+      const auto carried_by = [&](std::int64_t readers, std::int64_t all) {
+        return readers > 0 && all > readers &&
+               carried(test::with(server, {"tp", change[3], "gpus", std::to_string(tp * all), "prefill_servers",
+                                           std::to_string(readers)}));
+      };
+      const std::int64_t readers = std::stoll(change[5]);
+      const std::int64_t all = std::stoll(change[1]) / tp;
+      CAPTURE(limit, change);
+      CHECK(carried_by(readers, all) == each.carries);
+      if (!each.carries) continue;
+      CHECK_FALSE(carried_by(readers - 1, all - 1));
+      CHECK_FALSE(carried_by(readers, all - 1));
+    }
+  }
+}
+
 // A load that one copy of the widest server does not answer is answered by copies behind a balancer.
 TEST_CASE("copies carry what no single server does") {
   const Words asked{"model", "llama-3-70b", "gpu", "h100-sxm", "rate", "20", "ttft", "1s", "tpot", "40ms"};

@@ -9,6 +9,7 @@
 
 using namespace llmcalc;
 using test::served;
+using test::with;
 
 namespace {
 
@@ -16,11 +17,6 @@ serving::Speed speed_of(const std::vector<std::string>& words) {
   const auto speed = serving::speed_of(serving::deploy(served(words)));
   REQUIRE(speed.has_value());
   return *speed;
-}
-
-std::vector<std::string> with(std::vector<std::string> words, const std::vector<std::string>& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
 }
 
 const std::vector<std::string> llama_70b{"model", "llama-3.1-70b", "quant", "fp8", "gpu", "b200-sxm", "gpus", "4"};

@@ -48,6 +48,9 @@ enum class CacheType { automatic, bf16, f16, f32, fp8, int8, nvfp4, q8_0, q5_1, 
 /// How llama.cpp spreads a model over several cards (--split-mode).
 enum class CardSplit { layer, row, tensor };
 
+/// What a server does of a request: all of it, or its prompt alone, whose cache it hands to one that writes answers.
+enum class ServerRole { both, prefill, decode };
+
 /// What proposes tokens ahead of the model.
 enum class DraftKind { none, mtp, eagle, model };
 
@@ -86,6 +89,8 @@ struct ServingLayout {
   std::optional<std::int64_t> expert_tp;  ///< ranks over which one expert is cut; empty: what ep leaves
   std::int64_t dcp = 1;                   ///< ranks over which a sequence's cache is spread in decoding
   CardSplit split = CardSplit::layer;
+  std::int64_t prefill_servers = 0;        ///< that read prompts for the others; 0: each reads its own
+  std::optional<std::int64_t> prefill_tp;  ///< tensor-parallel ranks of each; empty: as many as the others have
 };
 
 /// One of a load's requests.
@@ -123,6 +128,7 @@ struct Serving {
   CacheType cache = CacheType::automatic;
   EngineOptions options;
   std::shared_ptr<const DraftModel> draft_model;  ///< set where options.draft names one
+  ServerRole role = ServerRole::both;
   ServingLayout layout;
   Load load;
   quantity::Bytes other_usage;  ///< of the accelerator's memory, by others

@@ -3,6 +3,7 @@
 #include "dialects/core/format.hpp"
 #include "dialects/core/letter.hpp"
 #include "dialects/reading.hpp"
+#include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
@@ -60,32 +61,16 @@ void take_human_number(Sheet& sheet, std::initializer_list<std::string_view> key
 
 void take_served_model(Sheet& sheet, std::initializer_list<std::string_view> keys) { sheet.take("model", keys); }
 
-namespace {
-
-struct Speculation {
-  std::string method;
-  std::string model;
-  std::string tokens;
-};
-
-/// In one object, or key by key (--speculative-config.method mtp).
-Speculation speculation_of(const Sheet& sheet, const Setting& setting, const std::string& key) {
-  if (setting.text.find('{') == std::string::npos) {
-    const auto text = [&](const char* name) {
-      const Setting* found = sheet.find(key + name);
-      return found == nullptr ? std::string() : found->text;
-    };
-    return {quantity::to_lower(text(".method")), text(".model"), text(".num_speculative_tokens")};
-  }
-  const Node config = parse_commented_json(setting.text, setting.where);
-  const auto text = [&](const char* name) {
+std::string value_in(const Sheet& sheet, std::string_view key, std::string_view name) {
+  const Setting* whole = sheet.find(key);
+  if (whole != nullptr && whole->text.find('{') != std::string::npos) {
+    const Node config = parse_commented_json(whole->text, whole->where);
     const Node* found = config.find(name);
     return found == nullptr ? std::string() : found->text;
-  };
-  return {quantity::to_lower(text("method")), text("model"), text("num_speculative_tokens")};
+  }
+  const Setting* said = sheet.find(std::string(key).append(".").append(name));
+  return said == nullptr ? std::string() : said->text;
 }
-
-}  // namespace
 
 void take_weight_type(Sheet& sheet) {
   const auto* type = quantity::find_or_null(weight_types, sheet.text("dtype"), &Spelling::theirs);
@@ -96,7 +81,9 @@ void take_speculation(Sheet& sheet, std::string_view key) {
   const std::string name(key);
   const Setting* setting = sheet.find({key, name + ".method", name + ".model"});
   if (setting == nullptr) return;
-  const auto [method, model, tokens] = speculation_of(sheet, *setting, name);
+  const std::string method = quantity::to_lower(value_in(sheet, key, "method"));
+  const std::string model = value_in(sheet, key, "model");
+  const std::string tokens = value_in(sheet, key, "num_speculative_tokens");
   const bool mtp = method.find("mtp") != std::string::npos || method == "nextn";
   const bool eagle = method.starts_with("eagle");
   const bool by_model = !model.empty() && (method == "draft_model" || method.empty());
@@ -149,6 +136,14 @@ std::string file_suffix(Quant quant) {
 spec::Question started(const serving::Deployment& deployment) {
   spec::Question question = deployment.question;
   question.serving.load.context = deployment.setup.context;
+  auto& layout = question.serving.layout;
+  if (layout.prefill_servers > 0) {  // those that read prompts have a command of their own
+    question.layout.gpus =
+        quantity::product(question.layout.dp, question.layout.tp, question.layout.pp, layout.attention_dp);
+    question.layout.nodes = spec::usual_nodes(question.layout.gpus, spec::accelerators_per_node(question.gpu));
+    layout.prefill_servers = 0;
+    layout.prefill_tp.reset();
+  }
   const bool is_usual = deployment.setup.cache == CacheType::bf16 || deployment.setup.cache == CacheType::f16;
   if (!is_usual && !deployment.draft) question.serving.cache = deployment.setup.cache;
   return question;
@@ -226,6 +221,37 @@ std::optional<std::string> draft_model(const ServerLetter& letter) {
   const auto kind = letter.serving().options.draft.kind;
   if (kind == spec::DraftKind::eagle) return "DRAFT";
   return if_so(!letter.names.draft.empty(), letter.names.draft);
+}
+
+std::optional<std::string> all_ranks(const ServerLetter& letter) {
+  return above(1, letter.question.layout.tp * letter.serving().layout.attention_dp);
+}
+
+std::optional<std::string> ranks_of_copies(const ServerLetter& letter) { return above(1, copies(letter)); }
+
+std::optional<std::string> scheme(const ServerLetter& letter) { return served_as(letter).scheme; }
+
+std::optional<std::string> loras(const ServerLetter& letter) { return above(0, letter.serving().options.max_loras); }
+
+std::optional<std::string> takes_loras(const ServerLetter& letter) { return if_so(loras(letter).has_value()); }
+
+std::optional<std::string> node_rank(const ServerLetter& letter) {
+  return if_so(letter.question.layout.nodes > 1, "$NODE_RANK");
+}
+
+std::optional<std::string> drafted(const ServerLetter& letter) {
+  const spec::Draft& draft = letter.serving().options.draft;
+  return draft.kind == spec::DraftKind::none ? std::nullopt : above(0, draft.tokens);
+}
+
+std::optional<std::string> drafter(const ServerLetter& letter, const DraftWords& words) {
+  switch (letter.serving().options.draft.kind) {
+    case spec::DraftKind::none: return std::nullopt;
+    case spec::DraftKind::mtp: return std::string(words.own_layers);
+    case spec::DraftKind::eagle: return std::string(words.eagle);
+    case spec::DraftKind::model: return std::string(words.model);
+  }
+  return std::nullopt;
 }
 
 std::int64_t copies(const ServerLetter& letter) {
@@ -319,6 +345,10 @@ std::vector<std::string> notes_on(const ServerLetter& letter, const std::string&
   }
   if (model != letter.names.weights() && command.find(model) != std::string::npos) {
     notes.push_back(model + " stands for any such checkpoint");
+  }
+  if (letter.serving().role != spec::ServerRole::both) {
+    notes.push_back(fmt::format("requests go to {}, which knows the servers of both kinds",
+                                serving::row_of(letter.serving().engine).handover.router));
   }
   if (letter.serving().options.draft.kind == spec::DraftKind::eagle) {
     notes.emplace_back("DRAFT stands for a checkpoint of EAGLE layers that was trained for the model");

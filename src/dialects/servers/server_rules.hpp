@@ -22,6 +22,9 @@ void take_human_number(Sheet& sheet, std::initializer_list<std::string_view> key
 /// The model, which is a word by itself or an option.
 void take_served_model(Sheet& sheet, std::initializer_list<std::string_view> keys);
 
+/// Of an object that is the value of an option, or is said key by key (--speculative-config.method mtp).
+std::string value_in(const Sheet& sheet, std::string_view key, std::string_view name);
+
 /// --speculative-config as JSON: {"method": "eagle3", "num_speculative_tokens": 3}.
 void take_speculation(Sheet& sheet, std::string_view key);
 
@@ -69,6 +72,25 @@ inline std::optional<std::string> above(std::int64_t least, std::int64_t count) 
 inline std::optional<std::string> if_so(bool yes, std::string value = {}) {
   return yes ? std::optional(std::move(value)) : std::nullopt;
 }
+
+// Options that several dialects have by other names alone.
+
+std::optional<std::string> all_ranks(const ServerLetter& letter);  ///< of a copy, those of copied attention as well
+std::optional<std::string> ranks_of_copies(const ServerLetter& letter);
+std::optional<std::string> scheme(const ServerLetter& letter);  ///< to which weights are quantized as they load
+std::optional<std::string> loras(const ServerLetter& letter);
+std::optional<std::string> takes_loras(const ServerLetter& letter);
+std::optional<std::string> node_rank(const ServerLetter& letter);  ///< on each node another
+std::optional<std::string> drafted(const ServerLetter& letter);    ///< tokens that are proposed, where any are
+
+/// What proposes tokens, as a dialect calls it.
+struct DraftWords {
+  std::string_view own_layers;
+  std::string_view eagle;
+  std::string_view model;
+};
+
+std::optional<std::string> drafter(const ServerLetter& letter, const DraftWords& words);
 
 /// The checkpoint, and the scheme to which the engine is told to quantize it as it loads it.
 struct ServedAs {

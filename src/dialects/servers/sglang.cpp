@@ -11,19 +11,23 @@
 namespace llmcalc::dialects {
 namespace {
 
-/// tp counts all ranks of a copy: attention that is copied dp times leaves tp / dp of them to each.
+/// The first release in which copies of the attention have an option of their own, which deprecates the switch that
+/// made them of copies (arg_groups/fields/parallel.py of 0.5.22).
+constexpr serving::EngineRelease counts_attention{0, 5, 22};
+
+/// tp counts all ranks of a copy: attention that is copied leaves a part of them to each.
 void take_ranks(Sheet& sheet) {
+  const Setting* ranks = sheet.find({"tp", "tp_size", "tensor_parallel_size"});
+  const Setting* own = sheet.find({"attn_dp_size", "attention_data_parallel_size"});
+  const Setting* copied = sheet.find({"dp", "dp_size", "data_parallel_size"});
   const auto tensor = sheet.count({"tp", "tp_size", "tensor_parallel_size"});
   const auto copies = sheet.count({"dp", "dp_size", "data_parallel_size"}).value_or(1);
-  const bool attention = sheet.is_on("enable_dp_attention") && copies > 1;
-  if (tensor) {
-    const auto left = attention && *tensor % copies == 0 ? *tensor / copies : *tensor;
-    sheet.say("tp", std::to_string(left), *sheet.find({"tp", "tp_size", "tensor_parallel_size"}));
-  }
-  if (copies <= 1) return;
-  const Setting& because = *sheet.find({"dp", "dp_size", "data_parallel_size"});
-  if (attention) return sheet.say("attention_dp", std::to_string(copies), because);
-  sheet.say("gpus", std::to_string(quantity::product(copies, tensor.value_or(1))), because);
+  const bool by_switch = sheet.is_on("enable_dp_attention") && own == nullptr && copies > 1;
+  const auto attention = by_switch ? copies : sheet.count({"attn_dp_size", "attention_data_parallel_size"}).value_or(1);
+  if (tensor) sheet.say("tp", std::to_string(*tensor % attention == 0 ? *tensor / attention : *tensor), *ranks);
+  if (attention > 1) sheet.say("attention_dp", std::to_string(attention), by_switch ? *copied : *own);
+  if (copies > 1 && !by_switch)
+    sheet.say("gpus", std::to_string(quantity::product(copies, tensor.value_or(1))), *copied);
 }
 
 /// Of what is verified together the first token is the model's own (sglang/srt/arg_groups/speculative_hook.py).
@@ -69,19 +73,21 @@ void take_adapters(Sheet& sheet) {
 
 using Text = std::optional<std::string>;
 
-Text ranks(const ServerLetter& letter) {
-  return above(1, letter.question.layout.tp * letter.serving().layout.attention_dp);
-}
 Text model(const ServerLetter& letter) { return served_as(letter).model; }
-Text ranks_of_copies(const ServerLetter& letter) { return above(1, copies(letter)); }
 Text copies_attention(const ServerLetter& letter) { return if_so(letter.serving().layout.attention_dp > 1); }
-Text scheme(const ServerLetter& letter) { return served_as(letter).scheme; }
+Text copies_of_attention(const ServerLetter& letter) { return above(1, letter.serving().layout.attention_dp); }
+Text copies_of_all(const ServerLetter& letter) {
+  const bool apart = copies_of_attention(letter) && letter.deployment.setup.release >= counts_attention;
+  return apart ? std::nullopt : ranks_of_copies(letter);
+}
+/// Graphs of steps and of prompts are captured by a backend each (arg_groups/fields/exec_.py).
+Text no_graphs(const ServerLetter& letter) {
+  return if_so(!letter.serving().options.graphs.value_or(true), "disabled");
+}
 Text interval(const ServerLetter& letter) {
   return above(1, std::llround(2 * letter.serving().options.wait_steps + 1));
 }
 
-Text loras(const ServerLetter& letter) { return above(0, letter.serving().options.max_loras); }
-Text takes_loras(const ServerLetter& letter) { return if_so(loras(letter).has_value()); }
 /// Without adapters at the start it has to be told how large they may be and where they may stand
 /// (sglang/srt/arg_groups/lora_hook.py, check_lora_server_args).
 Text lora_rank(const ServerLetter& letter) {
@@ -90,33 +96,23 @@ Text lora_rank(const ServerLetter& letter) {
 Text lora_targets(const ServerLetter& letter) { return if_so(loras(letter).has_value(), "all"); }
 
 /// A model's own layers propose under the name of EAGLE's.
-Text algorithm(const ServerLetter& letter) {
-  switch (letter.serving().options.draft.kind) {
-    case spec::DraftKind::none: return std::nullopt;
-    case spec::DraftKind::mtp: return "NEXTN";
-    case spec::DraftKind::eagle: return "EAGLE3";
-    case spec::DraftKind::model: return "STANDALONE";
-  }
-  return std::nullopt;
-}
-
-Text steps(const ServerLetter& letter) {
-  return algorithm(letter) ? above(0, letter.serving().options.draft.tokens) : std::nullopt;
-}
+Text algorithm(const ServerLetter& letter) { return drafter(letter, {"NEXTN", "EAGLE3", "STANDALONE"}); }
 Text one_by_one(const ServerLetter& letter) { return if_so(algorithm(letter).has_value(), "1"); }
 Text verified(const ServerLetter& letter) {
   return algorithm(letter) ? above(0, letter.serving().options.draft.tokens + 1) : std::nullopt;
 }
 
-Text node_rank(const ServerLetter& letter) { return if_so(letter.question.layout.nodes > 1, "$NODE_RANK"); }
 Text head(const ServerLetter& letter) { return if_so(letter.question.layout.nodes > 1, "$HEAD:5000"); }
 
 constexpr Told told[] = {{"--node-rank", &node_rank},
                          {"--dist-init-addr", &head},
                          {"--model-path", &model},
-                         {"--tp-size", &ranks},
-                         {"--dp-size", &ranks_of_copies},
+                         {"--tp-size", &all_ranks},
+                         {"--dp-size", &copies_of_all},
+                         {"--attn-dp-size", &copies_of_attention},
                          {"--enable-dp-attention", &copies_attention},
+                         {"--cuda-graph-backend-decode", &no_graphs},
+                         {"--cuda-graph-backend-prefill", &no_graphs},
                          {"--quantization", &scheme},
                          {"--scheduler-recv-interval", &interval},
                          {"--enable-lora", &takes_loras},
@@ -125,7 +121,7 @@ constexpr Told told[] = {{"--node-rank", &node_rank},
                          {"--lora-target-modules", &lora_targets},
                          {"--speculative-algorithm", &algorithm},
                          {"--speculative-draft-model-path", &draft_model},
-                         {"--speculative-num-steps", &steps},
+                         {"--speculative-num-steps", &drafted},
                          {"--speculative-eagle-topk", &one_by_one},
                          {"--speculative-num-draft-tokens", &verified}};
 
@@ -138,6 +134,8 @@ void sglang_rules(Sheet& sheet) {
   take_draft(sheet);
   take_weight_type(sheet);
   take_interval(sheet);
+  if (sheet.text("cuda_graph_backend_decode") == "disabled")
+    sheet.say("graphs", "0", *sheet.find("cuda_graph_backend_decode"));
   take_adapters(sheet);
   assume_load(sheet);
 }

@@ -35,42 +35,32 @@ void take_draft(Sheet& sheet) {
 
 using Text = std::optional<std::string>;
 
-Text ranks(const ServerLetter& letter) {
-  return above(1, letter.question.layout.tp * letter.serving().layout.attention_dp);
-}
 Text copies_attention(const ServerLetter& letter) { return if_so(letter.serving().layout.attention_dp > 1, "true"); }
 Text reuse(const ServerLetter& letter) {
   const auto reuses = letter.serving().options.prefix_cache;
   return reuses ? Text(*reuses ? "true" : "false") : std::nullopt;
 }
+Text sends_caches(const ServerLetter& letter) {
+  return if_so(letter.serving().role != spec::ServerRole::both, "DEFAULT");
+}
 Text no_graphs(const ServerLetter& letter) { return if_so(!letter.serving().options.graphs.value_or(true), "null"); }
 
-Text draft_type(const ServerLetter& letter) {
-  switch (letter.serving().options.draft.kind) {
-    case spec::DraftKind::none: return std::nullopt;
-    case spec::DraftKind::mtp: return "MTP";
-    case spec::DraftKind::eagle: return "Eagle";
-    case spec::DraftKind::model: return "DraftTarget";
-  }
-  return std::nullopt;
-}
+Text draft_type(const ServerLetter& letter) { return drafter(letter, {"MTP", "Eagle", "DraftTarget"}); }
 
 Text own_layers(const ServerLetter& letter) {
   const spec::Draft& draft = letter.serving().options.draft;
   return draft.kind == spec::DraftKind::mtp ? above(0, draft.tokens) : std::nullopt;
 }
-Text drafted(const ServerLetter& letter) {
-  const bool drafts = draft_type(letter) && !own_layers(letter);
-  return drafts ? above(0, letter.serving().options.draft.tokens) : std::nullopt;
-}
+Text drafted_by_others(const ServerLetter& letter) { return own_layers(letter) ? std::nullopt : drafted(letter); }
 
-constexpr Told told[] = {{"--tp_size", &ranks},
+constexpr Told told[] = {{"--tp_size", &all_ranks},
+                         {"cache_transceiver_config.backend", &sends_caches},
                          {"enable_attention_dp", &copies_attention},
                          {"kv_cache_config.enable_block_reuse", &reuse},
                          {"cuda_graph_config", &no_graphs},
                          {"speculative_config.decoding_type", &draft_type},
                          {"speculative_config.num_nextn_predict_layers", &own_layers},
-                         {"speculative_config.max_draft_len", &drafted},
+                         {"speculative_config.max_draft_len", &drafted_by_others},
                          {"speculative_config.speculative_model_dir", &draft_model}};
 
 /// What the command line has no words for, in one line of YAML: "{a: 1, block: {b: 2, c: 3}}".

@@ -34,36 +34,40 @@ void take_adapters(Sheet& sheet) {
   if (rank != nullptr) sheet.say("lora_rank", rank->text, *rank);
 }
 
+/// vllm/config/kv_transfer.py; Dynamo's workers say it in words of their own (components/src/dynamo/vllm/args.py).
+/// Which of both a "kv_both" is its proxy decides.
+void take_role(Sheet& sheet) {
+  const Setting* said = sheet.find({"kv_transfer_config", "kv_transfer_config.kv_role", "disaggregation_mode",
+                                    "is_prefill_worker", "is_decode_worker"});
+  if (said == nullptr) return;
+  const std::string role = value_in(sheet, "kv_transfer_config", "kv_role");
+  const std::string mode = sheet.text("disaggregation_mode");
+  if (role == "kv_producer" || mode == "prefill" || sheet.is_on("is_prefill_worker"))
+    return sheet.say("role", "prefill", *said);
+  if (role == "kv_consumer" || mode == "decode" || sheet.is_on("is_decode_worker"))
+    return sheet.say("role", "decode", *said);
+  if (role == "kv_both") sheet.assume(*said, "prompts are read and answers written here", "role");
+}
+
 using Text = std::optional<std::string>;
 
-Text ranks_of_copies(const ServerLetter& letter) { return above(1, copies(letter)); }
 Text spreads_experts(const ServerLetter& letter) { return if_so(letter.question.layout.ep > 1); }
-Text scheme(const ServerLetter& letter) { return served_as(letter).scheme; }
-Text loras(const ServerLetter& letter) { return above(0, letter.serving().options.max_loras); }
-Text takes_loras(const ServerLetter& letter) { return if_so(loras(letter).has_value()); }
 Text lora_rank(const ServerLetter& letter) {
   return loras(letter) ? above(0, letter.question.training.adapter.rank) : std::nullopt;
 }
 
-bool drafts(const ServerLetter& letter) { return letter.serving().options.draft.kind != spec::DraftKind::none; }
-
 /// vllm/config/speculative.py.
-Text draft_method(const ServerLetter& letter) {
-  switch (letter.serving().options.draft.kind) {
-    case spec::DraftKind::none: return std::nullopt;
-    case spec::DraftKind::mtp: return "mtp";
-    case spec::DraftKind::eagle: return "eagle3";
-    case spec::DraftKind::model: return "draft_model";
-  }
-  return std::nullopt;
-}
+Text draft_method(const ServerLetter& letter) { return drafter(letter, {"mtp", "eagle3", "draft_model"}); }
 
-Text drafted(const ServerLetter& letter) {
-  return drafts(letter) ? above(0, letter.serving().options.draft.tokens) : std::nullopt;
+Text connector(const ServerLetter& letter) {
+  return if_so(letter.serving().role != spec::ServerRole::both, "NixlConnector");
+}
+Text role(const ServerLetter& letter) {
+  const bool reads = letter.serving().role == spec::ServerRole::prefill;
+  return if_so(connector(letter).has_value(), reads ? "kv_producer" : "kv_consumer");
 }
 
 /// On each node the same but for its rank; all but the first add --headless.
-Text node_rank(const ServerLetter& letter) { return if_so(letter.question.layout.nodes > 1, "$NODE_RANK"); }
 Text head(const ServerLetter& letter) { return if_so(letter.question.layout.nodes > 1, "$HEAD"); }
 
 constexpr Told told[] = {{"--node-rank", &node_rank},
@@ -74,6 +78,8 @@ constexpr Told told[] = {{"--node-rank", &node_rank},
                          {"--enable-lora", &takes_loras},
                          {"--max-loras", &loras},
                          {"--max-lora-rank", &lora_rank},
+                         {"--kv-transfer-config.kv_connector", &connector},
+                         {"--kv-transfer-config.kv_role", &role},
                          {"--speculative-config.method", &draft_method},
                          {"--speculative-config.model", &draft_model},
                          {"--speculative-config.num_speculative_tokens", &drafted}};
@@ -87,6 +93,7 @@ void vllm_rules(Sheet& sheet) {
   take_adapters(sheet);
   take_weight_type(sheet);
   take_speculation(sheet, "speculative_config");
+  take_role(sheet);
   assume_load(sheet);
 }
 

@@ -327,4 +327,30 @@ void complete_method(QuestionDraft& draft) {
   }
 }
 
+namespace {
+
+constexpr std::int64_t usual_output = 256;
+
+}  // namespace
+
+void complete_load(QuestionDraft& draft) {
+  spec::Load& load = draft.question.serving.load;
+  const bool prompt = draft.given("prompt");
+  const bool output = draft.given("output");
+  if (!draft.given("context")) {
+    if (prompt || output) load.context = quantity::checked_add(load.prompt, load.output);
+    if (prompt || output) draft.derive("context", "prompt + output");
+    return;
+  }
+  if (!output)
+    load.output =
+        std::min(usual_output, prompt ? std::max<std::int64_t>(load.context - load.prompt, 0) : load.context / 2);
+  if (!prompt) load.prompt = std::max<std::int64_t>(load.context - load.output, 0);
+  if (!output) draft.derive("output", "at most what the prompt leaves of the context");
+  if (!prompt) draft.derive("prompt", "context - output");
+  if (quantity::checked_add(load.prompt, load.output) > load.context) {
+    draft.contradiction("context", prompt ? "prompt" : "output", "prompt and answer do not fit into it");
+  }
+}
+
 }  // namespace llmcalc::read

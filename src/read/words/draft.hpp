@@ -192,6 +192,9 @@ void complete_sequence(QuestionDraft& draft);  ///< seq, and max_position where 
 void complete_dropout(QuestionDraft& draft);   ///< of a shape that does not say
 void complete_pipeline(QuestionDraft& draft);  ///< says where the embedding and the loss count as layers
 
+/// Prompt and answer fill a context that is said without them; a context that is not said holds both.
+void complete_load(QuestionDraft& draft);
+
 /// Says what becomes of images of the size that the run names, and checks that its sequences have room for them.
 /// \param term  whose value the images must fit into, with that value; 0: nobody said it
 /// \throws quantity::BadInput at the size when the model takes no images, or none of that size

@@ -171,8 +171,6 @@ void check_server(const QuestionDraft& draft) {
 
 using quantity::product;
 
-constexpr std::int64_t usual_output = 256;
-
 /// By the type of the weights, or by the name of a repository of such files.
 bool asks_for_gguf(const QuestionDraft& draft) {
   if (draft.given("quant")) return formats::is_file_type(draft.question.serving.quant);
@@ -294,7 +292,8 @@ void share_out(QuestionDraft& draft) {
     return draft.derive("pp", "layers side by side on all the accelerators");
   }
   if (kind != spec::EngineKind::server) return;
-  const std::int64_t copies = product(layout.pp, serving.layout.attention_dp);
+  const std::int64_t servers = 1 + (serving.layout.prefill_tp ? 0 : serving.layout.prefill_servers);
+  const std::int64_t copies = product(layout.pp, serving.layout.attention_dp, servers);
   if (layout.gpus % copies != 0 || layout.gpus == copies) return;
   const std::int64_t most = layout.gpus / copies;
   layout.tp = largest_divisor(most, [&](std::int64_t tp) { return !uneven_cut(draft.question.model, tp); });
@@ -302,18 +301,36 @@ void share_out(QuestionDraft& draft) {
                layout.tp == most ? "all the accelerators" : "the most that its heads are cut into");
 }
 
+/// Servers that read prompts for others: as many accelerators as they take beside those.
+std::int64_t prefill_gpus(QuestionDraft& draft) {
+  const spec::Layout& layout = draft.layout();
+  const auto& serving = draft.question.serving.layout;
+  if (serving.prefill_servers == 0) {
+    if (serving.prefill_tp) draft.contradiction("prefill_tp", "prefill_servers", "it is the ranks of each of these");
+    return 0;
+  }
+  if (draft.given("role"))
+    draft.contradiction("prefill_servers", "role", "a role is that of one server, these stand beside others");
+  draft.question.serving.role = spec::ServerRole::decode;
+  draft.derive("role", "prompts are read by --prefill-servers");
+  return product(serving.prefill_servers, serving.prefill_tp.value_or(layout.tp), layout.pp, serving.attention_dp);
+}
+
 void complete_cards(QuestionDraft& draft) {
   spec::Layout& layout = draft.layout();
   const std::int64_t one = product(layout.tp, layout.pp, draft.question.serving.layout.attention_dp);
+  const std::int64_t readers = prefill_gpus(draft);
   if (!draft.given("gpus")) {
-    layout.gpus = one;
+    layout.gpus = one + readers;
     draft.derive("gpus", "tp x attention_dp x pp");
   } else if (spec::kind_of(draft.question.serving.engine) != spec::EngineKind::server && one == 1) {
     return;
-  } else if (layout.gpus % one != 0) {
+  } else if (layout.gpus <= readers) {
+    draft.contradiction("gpus", "prefill_servers", "servers that write answers need accelerators beside theirs");
+  } else if ((layout.gpus - readers) % one != 0) {
     draft.contradiction("gpus", draft.given("tp") ? "tp" : "pp", "gpus = tp x attention_dp x pp, or a multiple of it");
   }
-  layout.dp = layout.gpus / one;
+  layout.dp = (layout.gpus - readers) / one;
 }
 
 void complete_machines(QuestionDraft& draft) {
@@ -342,27 +359,6 @@ void complete_experts(QuestionDraft& draft) {
   }
   layout.etp = ranks / layout.ep;
   serving.expert_tp = layout.etp;
-}
-
-/// Prompt and answer fill a context that is said without them; a context that is not said holds both.
-void complete_load(QuestionDraft& draft) {
-  spec::Load& load = draft.question.serving.load;
-  const bool prompt = draft.given("prompt");
-  const bool output = draft.given("output");
-  if (!draft.given("context")) {
-    if (prompt || output) load.context = quantity::checked_add(load.prompt, load.output);
-    if (prompt || output) draft.derive("context", "prompt + output");
-    return;
-  }
-  if (!output)
-    load.output =
-        std::min(usual_output, prompt ? std::max<std::int64_t>(load.context - load.prompt, 0) : load.context / 2);
-  if (!prompt) load.prompt = std::max<std::int64_t>(load.context - load.output, 0);
-  if (!output) draft.derive("output", "at most what the prompt leaves of the context");
-  if (!prompt) draft.derive("prompt", "context - output");
-  if (quantity::checked_add(load.prompt, load.output) > load.context) {
-    draft.contradiction("context", prompt ? "prompt" : "output", "prompt and answer do not fit into it");
-  }
 }
 
 }  // namespace

@@ -59,6 +59,7 @@ void describe_memory(auto& field, const serving::ServingAnswer& answer) {
   field("model_bytes", answer.model, "all tensors of the model");
   field("file_bytes", answer.file, "of the GGUF file; 0 for other checkpoints");
   field("parts", memory.holdings, "what it holds beside the cache");
+  field("prefill", answer.prefill, "of a server that reads prompts for these; null where each reads its own");
   field("ranks", answer.ranks, "all pipeline stages or cards, in order; empty where there is one");
 }
 
@@ -165,6 +166,7 @@ void describe(auto& field, const serving::Speed& speed) {
   field("queued", unless_infinite(speed.queued), "of them that wait for room in the cache");
   field("saturated", speed.saturated, "requests come faster than they are answered");
   field("prefill_s", speed.prefill, "of one prompt alone");
+  field("handover_s", speed.handover, "of ttft_s, a cache on its way from the server that read the prompt");
   field("decode_step_s", speed.decode_step, "a token of all that run");
   field("ttft_s", unless_infinite(in_seconds(speed.ttft)), "to the first token");
   field("tpot_s", speed.tpot, "to each later one");
@@ -195,6 +197,7 @@ void describe(auto& field, const search::ServerPlan& plan) {
   field("ep", question.layout.ep, "expert-parallel ranks");
   field("attention_dp", question.serving.layout.attention_dp, "ranks that share requests in attention");
   field("dp", question.layout.dp, "copies");
+  field("prefill_servers", question.serving.layout.prefill_servers, "that read prompts for them");
   field("concurrency", question.serving.load.concurrency, "requests at once");
   field("speed", plan.speed, "then");
 }
@@ -257,6 +260,9 @@ void describe(auto& field, const ServingReport& report) {
   field("launched_with", Text{report.launched_with},
         "the first advice, which that command takes, where the server does not start or carry the load as asked");
   field("servers", report.servers, "that are started so, each on accelerators of its own");
+  field("prefill_launch", Text{report.prefill_launch},
+        "the command that starts those that read prompts for these; null where each reads its own");
+  field("prefill_servers", report.prefill_servers, "that are started so");
   field("assumptions", sentences(report.assumptions), "what nobody said and the answer depends on");
   field("warnings", report.warnings, "what the caller should look at");
   field("notes", answer.notes, "what is not modelled");

@@ -33,7 +33,8 @@ inline constexpr std::string_view servers_on = "NVIDIA AMD Intel Google AWS";
 inline constexpr std::string_view ggml_on = "NVIDIA AMD Intel Apple";
 inline constexpr std::string_view torch_on = "NVIDIA AMD Intel Apple Google AWS";
 
-inline constexpr std::array<std::string_view, 2> of_pages{"group_size", "shared_prefix"};
+inline constexpr std::array<std::string_view, 4> of_pages{"group_size", "shared_prefix", "prefill_servers",
+                                                          "prefill_tp"};
 inline constexpr std::array<std::string_view, 2> of_gguf{"imatrix", "shared_prefix"};
 inline constexpr std::array<std::string_view, 1> of_batches{"group_size"};
 

@@ -22,6 +22,7 @@ struct SteppedEngine {
   double seat_share = 0;       ///< of the cache, by a sequence
   double position_share = 0;   ///< and by each of its positions
   bool prompts_alone = false;  ///< prompts are read before anything is decoded, in steps of their own
+  bool comes_read = false;  ///< requests come with the cache of their prompt, which is read here only after preemption
   bool whole_prompts = false;  ///< a prompt that fits into a step is not cut
   double kept_ahead = 0;       ///< of the tokens still to come, for which room is kept before another is let in
   double request_s = 0;        ///< a request's way to the scheduler

@@ -32,4 +32,21 @@ Tail tail_of_arrivals(const SteppedEngine& engine, const spec::Load& load, std::
 /// \param mean  whose first token and later ones those of the requests are in the mean
 Tail tail_of_clients(const SteppedEngine& engine, const spec::Load& load, std::int64_t clients, const Speed& mean);
 
+/// So many copies of a server.
+struct Servers {
+  SteppedEngine engine;
+  std::int64_t copies = 1;
+};
+
+/// A load whose prompts are read elsewhere, and how long a token's cache is on its way.
+struct Sent {
+  const spec::Load& load;
+  double token_s = 0;
+};
+
+/// Of a load whose prompts some servers read and whose answers others write. Where it does not come by itself requests
+/// are drawn at the mean's rate, and their means are those of `mean`.
+Tail tail_of_both(const Servers& readers, const Servers& writers, const Sent& sent, const Speed& mean,
+                  bool as_it_comes);
+
 }  // namespace llmcalc::serving
