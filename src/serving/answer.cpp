@@ -23,9 +23,14 @@ namespace {
 /// vLLM v1/worker/utils.py, request_memory: it refuses to start where others have taken what it would ask for.
 bool finds_too_little(const RankMemory& memory) { return memory.limit > memory.capacity; }
 
+/// A cache whose size was said is not cut to what is left.
+bool sets_too_much_aside(const RankMemory& memory) { return memory.held() + memory.pool > memory.capacity; }
+
 }  // namespace
 
-bool starts(const RankMemory& memory) { return memory.fits() && !finds_too_little(memory); }
+bool starts(const RankMemory& memory) {
+  return memory.fits() && !finds_too_little(memory) && !sets_too_much_aside(memory);
+}
 
 namespace {
 
@@ -57,6 +62,10 @@ std::string reason_of(const Deployment& deployment, const RankMemory& memory) {
   if (memory.pool <= quantity::bytes(0)) {
     return fmt::format("weights and what stands beside them leave no room for the cache: {} of {}",
                        quantity::format_gib(memory.held()), quantity::format_gib(memory.limit));
+  }
+  if (memory.fits()) {
+    return fmt::format("a cache of {} beside {}, of {}", quantity::format_gib(memory.pool),
+                       quantity::format_gib(memory.held()), quantity::format_gib(memory.capacity));
   }
   return fmt::format("one request of {} tokens needs {} of cache, {} are left", deployment.setup.context,
                      quantity::format_gib(memory.needed), quantity::format_gib(memory.pool));
