@@ -358,8 +358,8 @@ Paragraph serving_launch(const ServingReport& report, const TextStyle& style) {
   add(what, report.launch, report.servers, layout.gpus - readers);
   block.ends = {0, block.lines.size()};
   block.adjoins = true;
-  const bool is_full = report.answer.speed && report.answer.speed->tail;  // a tail takes a line more
-  const std::size_t few = is_full ? 2 : 3;
+  const bool has_tail = report.answer.speed && report.answer.speed->tail;  // it takes a line more, as broken limits do
+  const std::size_t few = has_tail || !report.answer.broken_limits.empty() ? 2 : 3;
   if (report.plans || block.lines.size() <= few) block.least = block.lines.size();
   return block;
 }
@@ -367,7 +367,9 @@ Paragraph serving_launch(const ServingReport& report, const TextStyle& style) {
 /// The verdict again, beside the prompt.
 Paragraph serving_last(const ServingReport& report, const TextStyle& style) {
   constexpr std::size_t hanging = 2;
-  return {lines_of(wrapped(verdict_word(report, style) + "  " + start_of(report), 0, hanging)), blocks_without_end};
+  const auto& broken = report.answer.broken_limits;
+  const std::string why = broken.empty() ? start_of(report) : quantity::joined(broken, " and ");
+  return {lines_of(wrapped(verdict_word(report, style) + "  " + why, 0, hanging)), blocks_without_end};
 }
 
 std::string to_text(const ServingReport& report, const TextStyle& style) {

@@ -79,7 +79,7 @@ std::string summary(const Report& report, const TextStyle& style) {
   std::array blocks{summary_verdict(report, style), summary_memory(report, style),  summary_time(report, style),
                     summary_change(report, style),  summary_assumed(report, style), summary_more(report, style),
                     summary_last(report, style)};
-  constexpr std::size_t fewest = 16;  // below, an answer would lose what it is about
+  constexpr std::size_t fewest = 14;  // below, an answer would lose what it is about
   const auto screen = std::max(fewest, style.lines - std::min(style.lines, lines_of_warnings(report)));
   return on_a_screen(blocks, screen);
 }

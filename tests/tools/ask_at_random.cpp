@@ -156,9 +156,13 @@ std::int64_t summed(const json& ledger) {
   return sum;
 }
 
+/// What keeps a run or server from being as it was asked beside its memory.
+bool breaks_limits(const json& answer) { return answer.contains("broken_limits") && !answer["broken_limits"].empty(); }
+
 /// The first word or words of the screen, by the verdict of the answer.
 std::string_view headline(const json& answer) {
   const auto verdict = answer.value("verdict", std::string());
+  if (verdict != "does_not_fit" && breaks_limits(answer)) return "OVER LIMIT";
   if (verdict == "fits") return "FITS";
   if (verdict == "tight") return "TIGHT";
   if (verdict == "does_not_fit") return "DOES NOT FIT";
@@ -169,7 +173,7 @@ std::string_view headline(const json& answer) {
 bool fails(const json& answer) {
   if (answer.contains("best")) return answer["best"].empty();
   if (answer.contains("limits") && answer["limits"].at("kept") == json(false)) return true;
-  return answer.value("verdict", std::string()) == "does_not_fit";
+  return answer.value("verdict", std::string()) == "does_not_fit" || breaks_limits(answer);
 }
 
 std::string of_c(const std::string& verb, const std::vector<Word>& words) {
