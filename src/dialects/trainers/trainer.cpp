@@ -163,6 +163,9 @@ void trainer_rules(Sheet& sheet) {
     sheet.assume(
         "no precision is said: weights in the checkpoint's type, as transformers 5 loads them, and no autocast");
   }
+  if (!sheet.has("dtype") && sheet.has("weights") && sheet.word("framework")->text == "trl") {
+    sheet.by_default("dtype", "mixed-bf16", "trl/trainer/model_config.py: dtype");
+  }
   take_recompute(sheet, {"gradient_checkpointing", "activation_checkpointing"});
   take_optimizer_impl(sheet);
   take_fsdp(sheet);

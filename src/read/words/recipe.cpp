@@ -153,7 +153,7 @@ void adapt(QuestionDraft& draft) {
   if (!trains_adapters(draft.training().method)) return;
   const auto published = published_rest(draft);
   const bool quantizes = published || draft.training().method == Method::qlora;
-  if (quantizes && precision.autocast && !draft.given("autocast")) precision.unquantized = Dtype::fp32;
+  if (quantizes && precision.autocast) precision.unquantized = Dtype::fp32;
   precision.grads = precision.moments = frameworks::adapters_rest_in(draft.training());
   precision.master = false;
   const std::string rests = "adapters rest in " + std::string(spec::name_of(precision.grads));
