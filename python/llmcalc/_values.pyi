@@ -939,6 +939,7 @@ class FromOptions(TypedDict, total=False):
     adapter_width: Option
     weights: Option
     compute: Option
+    unquantized: Option
     autocast: Option
     grads: Option
     master_weights: Option

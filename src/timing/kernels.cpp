@@ -386,7 +386,6 @@ quantity::Seconds KernelPrices::attention(const layers::Op& op, bool backward) c
   const double keys = static_cast<double>(heads.n) * computed;
   const double queries = backward ? 0.5 * attention_.queries : attention_.queries;
   const double blocks = std::ceil(static_cast<double>(heads.m) / queries) * static_cast<double>(heads.count) / units_;
-
   const double occupied = blocks / (std::max(1.0, blocks) + last_blocks);
   const double of_type = op.wide ? peak(formats::Dtype::fp32) : compute_rate_;
   const double rate = std::min(wide_rate_, of_type) * attention_.share * occupied * keys /
