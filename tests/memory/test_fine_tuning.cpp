@@ -113,7 +113,8 @@ TEST_CASE("what is not quantized rests as wide as it is said, or as the recipe l
   CHECK(beside("--framework hf --dtype bf16") == 2);
   CHECK(beside("--framework hf --dtype bf16 --unquantized fp32") == 4);
   CHECK(beside("--framework hf --dtype mixed-bf16 --unquantized bf16") == 2);
-  CHECK(beside("--framework trl") == 4);
+  CHECK(beside("--framework trl") == 2);
+  CHECK(beside("--framework trl --dtype mixed-bf16") == 4);
   CHECK(beside("--framework axolotl") == 2);
   CHECK(beside("--framework unsloth") == 2);
 }

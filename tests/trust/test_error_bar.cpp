@@ -23,7 +23,7 @@ spec::Question asked(const std::string& words) {
 /// The nearest that was measured of trl is transformers, of lightning's reserved level what other loops of torch held.
 TEST_CASE("what nobody measured takes the bar of the engine under it and says so") {
   for (const auto& [framework, engine] :
-       {std::pair{"ms-swift", "hf"}, {"llama-factory", "hf"}, {"lightning", "torch"}}) {
+       {std::pair{"ms-swift", "hf"}, {"llama-factory", "hf"}, {"lightning", "torchtitan"}}) {
     const auto bar = trust::error_bar(asked("--framework " + std::string(framework)));
     const auto under = trust::error_bar(asked("--framework " + std::string(engine)));
     CHECK(bar.allocated_runs == 0);
