@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <limits>
 #include <numbers>
+#include <span>
 
 namespace llmcalc::quantity {
 
@@ -76,9 +77,9 @@ constexpr auto odd_inverses = [] {
 }();
 
 /// \pre what follows the last term is below 2^-110 of the sum, beside which `tail` is enough of a number
-constexpr Pair series(const std::array<Pair, exact_terms>& terms, Pair x, double tail) {
+constexpr Pair series(std::span<const Pair> terms, Pair x, double tail) {
   Pair value{tail};
-  for (std::size_t n = exact_terms; n-- > 0;) value = value * x + terms[n];
+  for (std::size_t n = terms.size(); n-- > 0;) value = value * x + terms[n];
   return value;
 }
 
@@ -114,8 +115,21 @@ struct Scaled {
 /// Beyond it a power of e is infinite or zero.
 constexpr double largest_exponent = 800.0;
 
+constexpr double small_argument = 0x1p-5;
+constexpr std::size_t leading_terms = 4;
+
+/// What follows the leading terms of e^r for a small r, where doubles do: 2^-19 of e^r - 1 and less.
+double small_tail(double r) {
+  double tail = 0.0;
+  for (std::size_t n = exact_terms; n-- > leading_terms;) tail = tail * r + inverse_factorials[n].high;
+  return tail;
+}
+
 /// Of x = k log 2 + r, e^r by its series.
 Scaled exp_of(Pair x) {
+  if (std::abs(x.high) < small_argument) {
+    return {series(std::span(inverse_factorials).first(leading_terms), x, small_tail(x.high))};
+  }
   x.high = std::clamp(x.high, -largest_exponent, largest_exponent);
   const double doublings = std::nearbyint(x.high / log_two.high);
   const Pair rest = x + -(log_two * Pair{doublings});
@@ -128,7 +142,10 @@ Scaled exp_of(Pair x) {
   return {series(inverse_factorials, rest, tail), static_cast<int>(doublings)};
 }
 
-double rounded(const Scaled& power) { return std::ldexp(rounded(power.value), power.doublings); }
+double rounded(const Scaled& power) {
+  const double value = rounded(power.value);
+  return power.doublings == 0 ? value : std::ldexp(value, power.doublings);
+}
 
 /// Of other numbers, zero and infinity among them, the library's answers are exact.
 bool is_regular(double x) { return x > 0.0 && std::isfinite(x); }
@@ -143,6 +160,7 @@ double expm1(double x) {
   if (!std::isfinite(x)) return std::expm1(x);
   if (std::abs(x) < std::numeric_limits<double>::epsilon()) return x;
   const Scaled power = exp_of({x});
+  if (power.doublings == 0) return rounded(power.value + Pair{-1.0});
   const Pair whole{std::ldexp(power.value.high, power.doublings), std::ldexp(power.value.low, power.doublings)};
   return std::isfinite(whole.high) ? rounded(whole + Pair{-1.0}) : whole.high;
 }
