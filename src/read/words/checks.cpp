@@ -254,6 +254,11 @@ void check_narrow_parts(const QuestionDraft& draft) {
   }
 }
 
+void check_unquantized(const QuestionDraft& draft) {
+  if (!draft.given("unquantized") || formats::is_quantized(draft.question.training.precision.weights)) return;
+  draft.contradiction("unquantized", "weights", "nothing is quantized beside it", "--method qlora");
+}
+
 void check_documents(const QuestionDraft& draft) {
   const auto& training = draft.question.training;
   if (training.document_length <= training.seq) return;
@@ -298,6 +303,7 @@ void check_combinations(const QuestionDraft& draft) {
   check_offload(draft);
   check_narrow_parts(draft);
   check_documents(draft);
+  check_unquantized(draft);
   check_softmax(draft);
   check_layout(draft);
   check_rank(draft);
