@@ -39,6 +39,7 @@ struct BlockBuilder::Linear {
   Value out{};
   bool merged = false;   ///< with its adapter before it multiplies
   bool trained = false;  ///< it has a gradient, be it the adapter's alone
+  bool narrows = false;  ///< its input itself, and widens what it makes again
 
   bool is_gathered() const { return rows != in.rows; }
   bool in_kernel() const { return matrix.multiplier >= Multiplier::kernel; }
@@ -100,25 +101,23 @@ bool BlockBuilder::is_read_backward(const Matrix& matrix) const {
 }
 
 BlockBuilder::Linear BlockBuilder::lay_out(const Value& x, const Matrix& matrix) {
-  Linear linear{.matrix = matrix};
-  const bool narrows_itself = keeps_input_type(matrix);
+  Linear linear{.matrix = matrix, .narrows = keeps_input_type(matrix)};
+  const std::int64_t width = linear.narrows ? context_.product_width : context_.width;
   constexpr std::string_view narrowed = "matrix input (16 bit)";
-  linear.in = narrows_itself ? cast(x, context_.product_width, narrowed) : cast_for_matrix(x, narrowed);
+  linear.in = linear.narrows ? cast(x, width, narrowed) : cast_for_matrix(x, narrowed);
   linear.weight = trained_whole(matrix_weight(matrix));
   const std::int64_t spread = matrix.experts > 1 ? 1 : context_.sp;
   linear.rows = matrix.cut == Cut::columns ? product(linear.in.rows, spread) : linear.in.rows;
   const std::int64_t out_rows = matrix.cut == Cut::rows ? linear.rows / spread : linear.rows;
   linear.merged = merges_adapter(matrix);
   linear.trained = linear.weight.trainable || linear.merged;
-  linear.out =
-      value(matrix.name(), out_rows, linear.weight.columns, narrows_itself ? context_.product_width : context_.width,
-            linear.in.needs_gradient || linear.trained);
+  linear.out = value(matrix.name(), out_rows, linear.weight.columns, width, linear.in.needs_gradient || linear.trained);
   return linear;
 }
 
 /// Forward 2*rows*in*out FLOPs, and as many again for each gradient that is needed.
 Op BlockBuilder::product_of(const Linear& linear) {
-  const auto& [matrix, w, rows, in, out, merged, trained] = linear;
+  const auto& [matrix, w, rows, in, out, merged, trained, narrows_input] = linear;
   const auto work = flops(multiply_add_flops(rows, w.rows, w.columns));
   Op op{.kind = OpKind::linear, .name = matrix.name(), .inputs = {in.id}, .outputs = {out.id}};
   op.weight = weight(w);
@@ -161,7 +160,7 @@ void BlockBuilder::narrow_operands(const Op& op, const Linear& linear) {
 
 /// Y = X W, or what its adapters make of it. Under sequence parallelism a column-cut matrix gathers its input's
 /// positions first and keeps the slice only; a row-cut one scatters its output's and gathers their gradient
-/// (Korthikanti et al. 2022 §4.2.2).
+/// (Korthikanti et al. 2022 §4.2.2). Adapters read what the matrix was given, and under autocast a 16-bit copy of it.
 Value BlockBuilder::linear(const Value& x, const Matrix& matrix) {
   const Linear linear = lay_out(x, matrix);
   const Value& in = linear.in;
@@ -177,7 +176,7 @@ Value BlockBuilder::linear(const Value& x, const Matrix& matrix) {
   narrow_operands(op, linear);
   if (context_.selects_operations && products_++ % 2 == 0 && is_read_backward(matrix)) keep_through_recompute(out);
   matrix_bias(matrix, out);
-  const Value made = keeps_input_type(matrix) ? cast(out, x.width, "product (in its input's type)") : out;
+  const Value made = linear.narrows ? cast(out, x.width, "product (in its input's type)") : out;
   if (!is_adapted(matrix) || linear.merged) return made;
   if (matrix.multiplier == Multiplier::module) return adapted(context_.autocast ? in : x, made, matrix);
   idle_adapter(matrix);

@@ -115,8 +115,7 @@ struct Turns;
 
 /// How a server that reads prompts hands them to one that writes answers.
 struct Handover {
-  bool by_chunks =
-      false;  ///< each part of a cache is sent as it is read, to a server that knows of the request by then
+  bool by_chunks = false;     ///< each part of a cache is sent as it is read: its receiver knows of the request by then
   bool has_first = false;     ///< the first token is made of the prompt, and sent with it
   std::string_view router{};  ///< what requests are sent to
 };
