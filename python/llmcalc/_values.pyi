@@ -92,6 +92,7 @@ class FitTime(Values):
     step_seconds: Union[float, None]
     tokens_per_second_per_gpu: Union[float, None]
     step_error_bar: Union[float, None]
+    step_error_bar_above: Union[float, None]
     step_error_bar_source: Union[str, None]
     step_parts: list[StepPart]
     useful_seconds: Union[float, None]
@@ -626,6 +627,8 @@ class ComparedRow(Values):
     measured: float
     predicted: float
     error_pct: float
+    bar_below: float
+    bar_above: float
     inside_bar: bool
 
 class JudgedRow(Values):

@@ -327,7 +327,8 @@ std::optional<double> predicted(const Estimate& estimate, Measure measure, spec:
 }
 
 trust::Spread error_bar(const Estimate& estimate, Measure measure) {
-  if (!is_memory(measure)) return {estimate.compute.error_share, estimate.compute.error_share};
+  if (measure == Measure::tokens_per_gpu) return trust::inverse(estimate.compute.error);
+  if (!is_memory(measure)) return estimate.compute.error;
   if (measure == Measure::nvidia_smi) return estimate.verdict.shown;
   return measure == Measure::peak_reserved ? estimate.verdict.reserved : estimate.verdict.error;
 }

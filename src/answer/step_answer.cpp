@@ -142,9 +142,10 @@ void take_mfu(double mfu, quantity::Seconds at_peak, TimeAnswer& answer) {
   answer.step = at_peak / mfu;
 }
 
-void take_bar(const spec::Question& question, TimeAnswer& answer) {
-  const trust::TimeErrorBar bar = trust::time_error_bar(question);
-  answer.error_share = bar.share;
+void take_bar(const spec::Question& question, const timing::StepTime& time, TimeAnswer& answer) {
+  const double growth = time.growth_on_slower_host(trust::slow_host, question.training.launch_blocking);
+  const trust::TimeErrorBar bar = trust::time_error_bar(question, growth);
+  answer.error = bar.spread;
   answer.error_source = source_of(bar, question.calibration.time);
 }
 
@@ -154,7 +155,7 @@ void take_step(const spec::Question& question, const Walks& walks, quantity::Sec
   answer.step = bias * time.total();
   answer.step_parts = step_parts(time, question);
   for (StepPart& part : answer.step_parts) part.time = bias * part.time;
-  take_bar(question, answer);
+  take_bar(question, time, answer);
   answer.mfu = at_peak / answer.step;
   answer.mfu_source = "model FLOPs over peak, in the time of the step";
 }

@@ -262,8 +262,8 @@ void add_time(Html& html, const answer::TimeAnswer& time) {
     html.element("td class=\"n\"", share_text(part.time / time.step)).close().ours("\n");
   }
   html.row("td", {"step", quantity::format_duration(time.step), share_text(1.0)}).close().close();
-  if (time.error_share > 0) {
-    html.element("p class=\"dim\"", fmt::format("error bar ±{}, {}", share_text(time.error_share), time.error_source));
+  if (time.error.above > 0) {
+    html.element("p class=\"dim\"", fmt::format("error bar {}, {}", spread_text(time.error), time.error_source));
   }
 }
 

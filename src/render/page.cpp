@@ -184,6 +184,12 @@ std::string share_text(double share) {
   return fmt::format("{:.0f} %", share * 100);
 }
 
+std::string spread_text(const trust::Spread& spread) {
+  const auto below = share_text(spread.below);
+  const auto above = share_text(spread.above);
+  return below == above ? "±" + below : fmt::format("-{} to +{}", below, above);
+}
+
 namespace {
 
 constexpr std::string_view column_gap = "  ";

@@ -275,7 +275,7 @@ Paragraph summary_memory(const Report& report, const TextStyle& style) {
 using quantity::format_duration;
 
 std::string step_words(const answer::TimeAnswer& time) {
-  const auto error = time.error_share > 0 ? fmt::format(" (±{})", share_text(time.error_share)) : std::string();
+  const auto error = time.error.above > 0 ? fmt::format(" ({})", spread_text(time.error)) : std::string();
   return fmt::format("{}{}, {} tokens/s a GPU, MFU {}", format_duration(time.step), error,
                      figure_text(time.tokens_per_gpu), quantity::format_percent(time.mfu));
 }

@@ -250,8 +250,8 @@ std::string step_section(const Report& report, const TextStyle& style) {
     add_explanation(table, part.why, style);
   }
   table.add_row({"total", quantity::format_duration(time.step), share_text(1.0)});
-  table.add_prose(
-      2, paint(fmt::format("error bar ±{}, {}", share_text(time.error_share), time.error_source), Ink::dim, style));
+  table.add_prose(2,
+                  paint(fmt::format("error bar {}, {}", spread_text(time.error), time.error_source), Ink::dim, style));
   return table.render();
 }
 

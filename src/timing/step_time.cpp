@@ -217,6 +217,16 @@ Seconds total_of(Seconds passes, Seconds pipeline, Seconds bubble, const StepTim
 
 Seconds StepTime::total() const { return total_of(passes(), pipeline, bubble, *this); }
 
+/// The stages that wait for this one in the bubble wait for its host as well.
+double StepTime::growth_on_slower_host(double times, bool waits) const {
+  auto longer = seconds(0);
+  for (const PassTime* pass : {&forward, &recompute, &backward}) {
+    const Seconds ahead = waits ? seconds(0) : pass->total() - pass->host;
+    longer += positive(times * pass->dispatch - ahead - pass->host);
+  }
+  return longer > seconds(0) ? (longer / passes()) * ((passes() + bubble) / total()) : 0.0;
+}
+
 Seconds PipelineTimes::total(const spec::Layout& layout, std::int64_t micro_batches) const {
   return total_of(passes, handing_on(layout, micro_batches, hand_over), bubble_of(*this, layout), step);
 }

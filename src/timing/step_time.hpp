@@ -32,6 +32,10 @@ struct StepTime {
 
   quantity::Seconds passes() const { return forward.total() + recompute.total() + backward.total(); }
   quantity::Seconds total() const;
+
+  /// How much longer the step takes on a host that hands work over so many `times` as slowly, as a share of it.
+  /// \param waits  for each kernel before it hands over the next
+  double growth_on_slower_host(double times, bool waits) const;
 };
 
 /// What one micro-batch takes on a stage.

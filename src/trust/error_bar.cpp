@@ -106,14 +106,20 @@ ErrorBar error_bar(const spec::Question& question) {
   return calibrated(bar, question.calibration.memory);
 }
 
-TimeErrorBar time_error_bar(const spec::Question& question) {
+TimeErrorBar time_error_bar(const spec::Question& question, double growth) {
   const bool mixture = question.model.shape.moe.experts > 0;
   const spec::Bias& own = question.calibration.time;
-  if (own.is_known()) return {own.bar, static_cast<int>(own.runs), "runs of your own"};
+  if (own.is_known()) return {even(own.bar), static_cast<int>(own.runs), "runs of your own"};
   const Known bar = known(question.training.framework, mixture ? Level::mixture : Level::dense);
   const bool nearest = question.gpu && question.gpu->generation.is_nearest;
-  return {nearest ? wider_by_generation * bar.share : bar.share, bar.runs,
-          mixture ? "mixtures of experts" : "dense models"};
+  const double share = nearest ? wider_by_generation * bar.share : bar.share;
+  return {{share, share + growth * (1.0 + share)}, bar.runs, mixture ? "mixtures of experts" : "dense models"};
+}
+
+/// Nine in ten rates of measured runs lie as far above as times do below: the arm above keeps its width.
+Spread inverse(const Spread& of_time) {
+  const double growth = (1.0 + of_time.above) / (1.0 + of_time.below);
+  return {of_time.below + (1.0 - of_time.below) * (1.0 - 1.0 / growth), of_time.below};
 }
 
 namespace {

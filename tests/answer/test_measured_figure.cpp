@@ -41,10 +41,13 @@ TEST_CASE("what the driver and the allocator show has an error bar of its own") 
   estimate.verdict.error = {0.01, 0.02};
   estimate.verdict.reserved = {0.3, 0.4};
   estimate.verdict.shown = {0.2, 0.3};
-  estimate.compute.error_share = 0.1;
+  estimate.compute.error = {0.1, 0.32};
   CHECK(error_bar(estimate, Measure::peak_allocated) == Spread{0.01, 0.02});
   CHECK(error_bar(estimate, Measure::persistent) == Spread{0.01, 0.02});
   CHECK(error_bar(estimate, Measure::peak_reserved) == Spread{0.3, 0.4});
   CHECK(error_bar(estimate, Measure::nvidia_smi) == Spread{0.2, 0.3});
-  CHECK(error_bar(estimate, Measure::step_time) == Spread{0.1, 0.1});
+  CHECK(error_bar(estimate, Measure::step_time) == Spread{0.1, 0.32});
+  const Spread tokens = error_bar(estimate, Measure::tokens_per_gpu);
+  CHECK(tokens.below == Approx(1.0 - 0.9 / 1.2));
+  CHECK(tokens.above == 0.1);
 }

@@ -85,7 +85,7 @@ TEST_CASE("trainers on a card of a new generation are told by the nearest") {
     const auto better = trained(*row, "better").compute;
     CHECK(in_seconds(unknown.step) == Approx(in_seconds(nearest.step)));
     CHECK(better.step < unknown.step);
-    CHECK(unknown.error_share > nearest.error_share);
+    CHECK(unknown.error.below > nearest.error.below);
     CHECK(says(estimate.notes, "Invented was not measured"));
   }
 }

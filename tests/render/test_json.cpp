@@ -128,6 +128,7 @@ TEST_CASE("a fit answer as a whole") {
     "step_seconds": null,
     "tokens_per_second_per_gpu": null,
     "step_error_bar": null,
+    "step_error_bar_above": null,
     "step_error_bar_source": null,
     "step_parts": [],
     "useful_seconds": null,

@@ -60,12 +60,15 @@ TEST_CASE("a bar of Hugging Face reaches the runs that were measured to run out 
 }
 
 TEST_CASE("times say whether the framework was measured, and widen on a generation that was not") {
-  const auto here = trust::time_error_bar(asked("--framework megatron"));
+  const auto here = trust::time_error_bar(asked("--framework megatron"), 0.0);
   CHECK(here.runs > 0);
-  CHECK(trust::time_error_bar(asked("--framework ms-swift")).runs == 0);
+  CHECK(trust::time_error_bar(asked("--framework ms-swift"), 0.0).runs == 0);
   auto elsewhere = asked("--framework megatron");
   elsewhere.gpu->generation.is_nearest = true;
-  CHECK(trust::time_error_bar(elsewhere).share == trust::wider_by_generation * here.share);
+  CHECK(trust::time_error_bar(elsewhere, 0.0).spread == trust::even(trust::wider_by_generation * here.spread.below));
+  const trust::Spread slow = trust::time_error_bar(asked("--framework megatron"), 1.0).spread;
+  CHECK(slow.below == here.spread.below);
+  CHECK(slow.above == Approx(1.0 + 2.0 * here.spread.below));
 }
 
 /// 1.266 is what FSDP's runs cached over what they allocated.
@@ -96,8 +99,8 @@ TEST_CASE("who was not measured has no narrower bar than each that was, nor has 
     }
     const auto bar = trust::error_bar(question);
     if (bar.allocated_runs == 0 && narrowest < 1.0) CHECK(bar.allocated.above >= narrowest);
-    const double known = trust::time_error_bar(question).share;
+    const double known = trust::time_error_bar(question, 0.0).spread.above;
     question.gpu->generation.is_nearest = true;
-    CHECK(trust::time_error_bar(question).share > known);
+    CHECK(trust::time_error_bar(question, 0.0).spread.above > known);
   }
 }

@@ -103,7 +103,7 @@ struct TimeAnswer {
   quantity::Seconds step;            ///< one optimizer step
   double tokens_per_gpu = 0.0;       ///< a second and accelerator
   std::vector<StepPart> step_parts;  ///< where the step goes, longest first; empty when an MFU was given instead
-  double error_share = 0.0;          ///< half width of the step's error bar as a share of it; 0: none is claimed
+  trust::Spread error;               ///< of the step; wide above where a slow host would pace it, 0: none is claimed
   std::string error_source;
   quantity::Seconds useful;              ///< all steps of the run, as if nothing failed
   std::optional<Goodput> goodput;        ///< empty where nothing is trained, so that nothing is saved

@@ -278,6 +278,8 @@ void describe(auto& field, const trust::Comparison& row) {
   field("measured", measured, "bytes, as integers; seconds; or tokens a second and accelerator");
   field("predicted", predicted, "as measured");
   field("error_pct", Signed<double>{row.error_pct()}, "of the measured value");
+  field("bar_below", row.bar.below, "how far the error bar reaches below what is predicted, as a share of it");
+  field("bar_above", row.bar.above, "and above");
   field("inside_bar", row.inside_bar(), "within the error bar");
 }
 

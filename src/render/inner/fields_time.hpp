@@ -107,8 +107,9 @@ void describe_speed(auto& field, const answer::TimeAnswer& answer, bool timed) {
   field("step_seconds", number(in_seconds(answer.step)), "one optimizer step");
   field("tokens_per_second_per_gpu", number(answer.tokens_per_gpu),
         "tokens of a step over its time and the accelerators");
-  field("step_error_bar", number(answer.error_share),
-        "half the width of the error bar as a share of step_seconds; 0 where --mfu was given");
+  field("step_error_bar", number(answer.error.below),
+        "how far the error bar reaches below step_seconds, as a share of it; 0 where --mfu was given");
+  field("step_error_bar_above", number(answer.error.above), "and above: further where a slow host would pace the step");
   field("step_error_bar_source", text(answer.error_source), "the measured runs it comes from");
   field("step_parts",
         quantity::mapped(answer.step_parts,

@@ -65,6 +65,9 @@ std::string in_unit(quantity::Bytes value, const MemoryUnit& unit);
 /// A share of a whole in words: "21 %", "<1 %" when it would round to nothing, "0 %" when it is nothing.
 std::string share_text(double share);
 
+/// An error bar in words: "±21 %", and "-21 % to +95 %" where it reaches further above.
+std::string spread_text(const trust::Spread& spread);
+
 enum class Align { left, right };
 
 /// Columns are as wide as their widest cell and stand two columns apart; no line ends in spaces.
