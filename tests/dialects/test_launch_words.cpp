@@ -159,6 +159,20 @@ TEST_CASE("switches that are on without a value, and off by their opposite") {
   CHECK(said(read_file("model_name_or_path: m\nstage: sft\nneat_packing: true\nmax_samples: 100\n"), "packing") == "1");
 }
 
+// LLaMA-Factory hparams/parser.py: packing is what is said of it, and where nothing is, whether the stage is "pt".
+TEST_CASE("LLaMA-Factory packs samples when it pretrains, unless its file says not to") {
+  for (const std::string stage : {"pt", "sft", "dpo", "kto"}) {
+    const auto packs = [&](const std::string& line) {
+      return said(read_file("model_name_or_path: m\nstage: " + stage + "\n" + line), "packing") == "1";
+    };
+    CAPTURE(stage);
+    CHECK(packs("") == (stage == "pt"));
+    CHECK(packs("packing: null\n") == (stage == "pt"));
+    CHECK(packs("packing: true\n"));
+    CHECK_FALSE(packs("packing: false\n"));
+  }
+}
+
 TEST_CASE("a pattern of targets stands for the projections that it ends with") {
   const auto targets = [](const std::string& pattern) {
     return said(read_file("base_model: m\nadapter: lora\nlora_target_modules: '" + pattern + "'\n"), "lora_targets");

@@ -103,8 +103,13 @@ void take_data(Sheet& sheet) {
   take_length(sheet,
               {"max_steps", {"num_train_epochs"}, {"packing", "neat_packing"}, "max_samples", transformers_epochs});
   sheet.by_default("seq", "2048", "LLaMA-Factory default");
-  if (sheet.text("stage") == "pt") sheet.by_default("packing", "1", "LLaMA-Factory default");  // hparams/parser.py
-  if (sheet.text("stage") != "pt") assume_full_sequences(sheet, {"packing", "neat_packing"});
+  const Setting* packing = sheet.find("packing");
+  const bool nobody_says = packing == nullptr || says_nothing(*packing);
+  if (nobody_says && sheet.text("stage") == "pt") {
+    sheet.by_default("packing", "1", "LLaMA-Factory default");  // hparams/parser.py
+  } else {
+    assume_full_sequences(sheet, {"packing", "neat_packing"});
+  }
 }
 
 void take_megatron(Sheet& sheet) {
