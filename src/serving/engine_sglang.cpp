@@ -26,7 +26,7 @@ struct Tier {
   std::int64_t graphs_wide;  ///< of four tensor-parallel ranks and more
 };
 
-constexpr Tier tiers[] = {{20, 2048, 8, 8},     {35, 2048, 48, 160},   {60, 4096, 32, 160},
+constexpr Tier tiers[] = {{20, 2048, 8, 8},     {35, 4096, 48, 160},   {60, 4096, 32, 160},
                           {90, 8192, 256, 512}, {160, 8192, 256, 512}, {1 << 20, 16384, 512, 512}};
 
 Bytes nominal_memory(const spec::Question& question) {

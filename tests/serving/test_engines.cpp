@@ -3,6 +3,7 @@
 #include "llmcalc/quantity/error.hpp"
 #include "serving/answer.hpp"
 #include "serving/forward.hpp"
+#include "serving/inner/engines.hpp"
 #include "serving/measured.hpp"
 #include "serving/questions.hpp"
 #include "serving/weights.hpp"
@@ -207,6 +208,34 @@ TEST_CASE("Ollama's context follows the memory of the cards together") {
   CHECK(context({"model", "llama-3-8b", "gpu", "h100-sxm"}) == 8192);
   CHECK(context({"model", "llama-3.1-8b", "gpu", "h100-sxm", "engine_version", "0.12"}) == 4096);
   CHECK(context({"model", "llama-3.1-8b", "gpu", "h100-sxm", "engine_version", "0.5"}) == 2048);
+}
+
+// SGLang srt/arg_groups/memory_hook.py, handle_gpu_memory_settings: by the accelerator's memory the tokens of a prefill
+// step and the largest batch with a graph, wider from four tensor-parallel ranks on; what they reserve, in MiB, is 512,
+// 1.5 a token, 2 a sequence of the largest graph, 128 a rank and 8 a graph of prompts, above 60 GiB 10 GiB at least.
+TEST_CASE("SGLang reserves by the accelerator's memory and by ranks") {
+  struct Tier {
+    std::string memory;
+    double gib;
+    std::int64_t chunk, narrow, wide;
+  };
+  for (const auto& tier :
+       {Tier{"16GiB", 16, 2048, 8, 8}, Tier{"24GiB", 24, 4096, 48, 160}, Tier{"40GiB", 40, 4096, 32, 160},
+        Tier{"79GiB", 79, 8192, 256, 512}, Tier{"141GiB", 141, 8192, 256, 512}, Tier{"180GiB", 180, 16384, 512, 512}}) {
+    for (const std::int64_t tp : {1, 2, 4, 8}) {
+      CAPTURE(tier.memory, tp);
+      const auto ranks = std::to_string(tp);
+      const auto setup = serving::sglang_row.setup(test::served(
+          {"model", "llama-3.1-8b", "engine", "sglang", "gpu", "h100-sxm:8", "memory", tier.memory, "tp", ranks}));
+      const auto graphs = tp < 4 ? tier.narrow : tier.wide;
+      CHECK(setup.batched_tokens == tier.chunk);
+      CHECK(setup.graph_batch == graphs);
+      double reserved = 512 + 1.5 * static_cast<double>(tier.chunk) + 128.0 * static_cast<double>(tp) +
+                        2.0 * static_cast<double>(graphs) + 8.0 * 12;
+      if (tier.gib > 60) reserved = std::max(reserved, 10240.0);
+      CHECK(setup.memory_fraction == Approx(1.0 - reserved / 1024.0 / tier.gib).margin(0.0011));
+    }
+  }
 }
 
 // SGLang srt/models/deepseek_v2.py: DeepseekV2MLP, of dense layers and of shared experts, is parallel over the "tp"
