@@ -50,6 +50,30 @@ TEST_CASE("torchtune recomputes LoRA on one card, not on several (recipes/config
   CHECK(value_of(question, "sharding") == "fsdp2");
 }
 
+TEST_CASE("who recomputes layers unasked") {
+  struct Trainer {
+    Framework framework;
+    std::string_view full, lora, qlora;
+  };
+  // Of each its file: gradient_checkpointing of trl/trainer/base_config.py and swift/trainers/arguments.py is True, of
+  // transformers/training_args.py and axolotl's schema False, but peft/utils/other.py turns it on where
+  // prepare_model_for_kbit_training is told nothing, as axolotl/loaders/model.py tells it; llamafactory/hparams/
+  // model_args.py, disable_gradient_checkpointing is False; unsloth/models/loader.py, use_gradient_checkpointing is
+  // "unsloth"; torchtitan's mode is "selective"; megatron/core/transformer/transformer_config.py,
+  // recompute_granularity is None.
+  for (const auto& [framework, full, lora, qlora] :
+       {Trainer{Framework::trl, "full", "full", "full"}, Trainer{Framework::ms_swift, "full", "full", "full"},
+        Trainer{Framework::llama_factory, "full", "full", "full"}, Trainer{Framework::unsloth, "full", "full", "full"},
+        Trainer{Framework::hf, "", "", "full"}, Trainer{Framework::axolotl, "", "", ""},
+        Trainer{Framework::torchtitan, "selective", "selective", "selective"},
+        Trainer{Framework::megatron, "none", "none", "none"}}) {
+    CAPTURE(spec::name_of(framework));
+    CHECK(value_of(ask(framework, Method::full), "recompute") == full);
+    CHECK(value_of(ask(framework, Method::lora), "recompute") == lora);
+    CHECK(value_of(ask(framework, Method::qlora), "recompute") == qlora);
+  }
+}
+
 TEST_CASE("what a framework lacks is named, with some that have it") {
   CHECK(frameworks::unable_to(Framework::megatron, ask(Framework::megatron, Method::qlora)) == "method");
   CHECK(frameworks::unable_to(Framework::llm_c, ask(Framework::llm_c, Method::qlora)) == "method");

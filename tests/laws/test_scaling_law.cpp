@@ -2,6 +2,7 @@
 #include "laws/inner/curves.hpp"
 #include "laws/scaling_law.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -78,6 +79,28 @@ TEST_CASE("Repeated data is worth what Muennighoff et al. found", "[scaling_law]
   // Section 5: at 9.3e21 FLOP and 25B unique tokens the best model has 27 % fewer parameters than Chinchilla's choice.
   const double fewer = optimum_at(unique(25e9), 9.3e21).split.params / optimum_at(unique(1e15), 9.3e21).split.params;
   CHECK(fewer == Approx(0.73).margin(0.05));
+}
+
+TEST_CASE("The law of limited data is the sum that its paper prints") {
+  // Muennighoff et al. 2023, equations 3 to 6 and appendix A: logarithms of E, A and B, one exponent for both, and how
+  // fast repeated tokens and parameters beyond those that the unique tokens carry lose their worth.
+  const double e = std::exp(0.6254804), a = std::exp(6.255414), b = std::exp(7.3049974), alpha = 0.3526596;
+  const auto worth = [](double amount, double unique, double half) {
+    const double used = std::min(amount, unique);
+    return used + used * half * (1.0 - std::exp(-(amount / used - 1.0) / half));
+  };
+  for (const double data : {1e9, 25e9, 1e13}) {
+    for (const double params : {1e8, 8.7e9, 1e11}) {
+      for (const double tokens : {5e8, 178e9, 4e12}) {
+        CAPTURE(data, params, tokens);
+        // Of the unique tokens in use: A / N^alpha = B / D^alpha, Hoffmann et al. 2022, equation 4.
+        const double carried = std::min(data, tokens) * std::pow(a / b, 1.0 / alpha);
+        const double of_params = a / std::pow(worth(params, carried, 5.309743), alpha);
+        const double of_tokens = b / std::pow(worth(tokens, data, 15.387756), alpha);
+        CHECK(*loss_of(unique(data), {params, tokens}) == Approx(e + of_params + of_tokens).epsilon(1e-6));
+      }
+    }
+  }
 }
 
 TEST_CASE("Losses fall with parameters and tokens, and an optimum is below its neighbours", "[scaling_law]") {

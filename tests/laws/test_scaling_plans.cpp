@@ -136,6 +136,19 @@ TEST_CASE("Unique data bounds what a run can learn", "[scaling]") {
   CHECK(value(scale(question), "epochs") == Approx(9.49).epsilon(1e-3));
 }
 
+TEST_CASE("Whoever says how much data there is, or how often it is read, is told what repeating it is worth") {
+  auto data = run_of(8.7e9, 178e9);
+  data.unique_tokens = q::tokens(44e9);
+  auto epochs = run_of(8.7e9, 178e9);
+  epochs.epochs = 178.0 / 44.0;
+  for (const auto& question : {data, epochs}) {
+    const auto answer = scale(question);
+    CHECK(answer.law == ScalingLaw::data_constrained);
+    CHECK(value(answer, "loss") == Approx(*loss_of({ScalingLaw::data_constrained, 44e9}, {8.7e9, 178e9})));
+  }
+  CHECK(scale(run_of(8.7e9, 178e9)).law == ScalingLaw::chinchilla);
+}
+
 TEST_CASE("Two given, the best is shown beside them", "[scaling]") {
   const auto over_trained = scale(run_of(8e9, 15e12));
   CHECK(value(over_trained, "optimal_params") == Approx(optimum_at({}, 7.2e23).split.params));

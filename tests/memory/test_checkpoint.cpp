@@ -50,6 +50,32 @@ TEST_CASE("DeepSpeed gathers a module at a time for 16-bit weights, and writes i
   CHECK(in_bytes(needs("--framework deepspeed --zero 3 --save-checkpoint framework").host_of_first) == 0);
 }
 
+// transformers' Trainer hands ZeRO to DeepSpeed's engine and FSDP to accelerate, which save as they do for anybody.
+TEST_CASE("a trainer's checkpoints are those of who shards its states") {
+  for (const std::string trainer : {"hf", "accelerate"}) {
+    for (const std::string way : {"sharded", "full-cpu", "framework"}) {
+      CAPTURE(trainer, way);
+      const auto saved = [&](const std::string& words) { return needs(words + " --save-checkpoint " + way); };
+      // The same weights and masters: accelerate widens what it hands to FSDP, DeepSpeed keeps 16 bits beside fp32.
+      const std::string by_zero = " --dtype bf16 --sharding zero3";
+      const auto of_zero = saved("--framework " + trainer + by_zero);
+      const auto of_deepspeed = saved("--framework deepspeed" + by_zero);
+      CHECK(of_zero.accelerator == of_deepspeed.accelerator);
+      CHECK(of_zero.host_of_each == of_deepspeed.host_of_each);
+      CHECK(of_zero.host_of_first == of_deepspeed.host_of_first);
+      const auto of_fsdp = saved("--framework " + trainer + " --dtype bf16 --sharding fsdp2");
+      CHECK(of_fsdp.host_of_each < of_zero.host_of_each);
+    }
+  }
+  // A rank's fp32 masters are one flat buffer below stage 3, of groups of 1e9 elements in it (runtime/zero/config.py).
+  for (const auto& [stage, bytes] : {std::pair{"zero1", 4 * all_parameters / 8},
+                                     {"zero2", 4 * all_parameters / 8},
+                                     {"zero3", std::int64_t{4'000'000'000}}}) {
+    const auto flat = needs("--framework hf --dtype bf16 --save-checkpoint sharded --sharding " + std::string(stage));
+    CHECK(in_bytes(flat.host_of_each) == bytes);
+  }
+}
+
 TEST_CASE("Megatron-LM copies a rank's shard before it writes: masters, moments and its part of the weights") {
   for (const auto* way : {"sharded", "async"}) {
     const auto staged = needs("--framework megatron --zero 1 --save-checkpoint " + std::string(way));
