@@ -141,7 +141,9 @@ class Source:
     def fault(self, first, end, code, instead, index):
         line = self.text.count("\n", 0, self.tokens[index].start) + 1
         said = f"{self.path}:{line} {' '.join(self.span(first, end).split())} -> {' '.join(instead.split())}"
-        return Fault(self.path, said, self.tokens[first].start, self.tokens[end - 1].end, code, self.not_constant(first))
+        constant = self.not_constant(first)
+        code = code.replace("fault(@)", "fault_at_start(@)") if constant else code
+        return Fault(self.path, said, self.tokens[first].start, self.tokens[end - 1].end, code, constant)
 
     def chosen(self, first, end, instead, index):
         """Both ways have the type of what was there, or what stands for it would change without any fault."""
@@ -268,6 +270,8 @@ def beside_the_code(source, fault):
     if was.strip() and becomes.strip():
         fault.start, fault.end, fault.code = start, stop, shape.format(new=becomes, old=was)
         fault.not_constant = source.not_constant(first)
+        if fault.not_constant:
+            fault.code = fault.code.replace("fault(@)", "fault_at_start(@)")
 
 
 def kept(lines):
