@@ -2,7 +2,7 @@
 # for the sources that include them in a table, whose compiler checks names and numbers.
 #
 # A row is a line whose cells stand apart by "|". The first line names the columns: what stands in quotes there is a text, a
-# name that ends in "::" an enumeration, and all else C++ as it is written. An empty cell is what its member is where nobody
+# name that ends in "::" an enumeration, "if" and a parameter a condition on that, and all else C++ as it is written. An empty cell is what its member is where nobody
 # says, and so are those that a row leaves out at its end. A line that begins with "#" is a remark. Each line stays the line
 # that it was, so that the compiler names the line of a mistake. With a type, llmcalc_embed_rows(<folder> <type>), the
 # tables whose first column is "key" are arrays of it, <name>_rows in <folder>/tables.inc, and those whose first column is
@@ -18,6 +18,7 @@
 
 set(llmcalc_rows_root "${CMAKE_CURRENT_LIST_DIR}/../presets")
 string(ASCII 1 llmcalc_cell)
+string(ASCII 2 llmcalc_end)  # of a statement: a semicolon would end an item of a list
 
 # One row of so many columns as C++, with \1 to \9 in the place of its cells, and what finds such rows.
 function(llmcalc_row_of columns count pattern row)
@@ -33,6 +34,8 @@ function(llmcalc_row_of columns count pattern row)
       list(APPEND cells "\"\\${number}\"")
     elseif(column MATCHES "::$")
       list(APPEND cells "${llmcalc_cell}${column}\\${number}${llmcalc_cell}")
+    elseif(column MATCHES "^if (.+)$")
+      list(APPEND cells "[](${CMAKE_MATCH_1}) { return \\${number}${llmcalc_end} }")
     else()
       list(APPEND cells "${llmcalc_cell}\\${number}${llmcalc_cell}")
     endif()
@@ -55,6 +58,7 @@ function(llmcalc_initializers header rows result)
   endwhile()
   string(REGEX REPLACE "${llmcalc_cell}[A-Za-z:]*::${llmcalc_cell}|${llmcalc_cell}${llmcalc_cell}" "{}" text "${text}")
   string(REPLACE "${llmcalc_cell}" "" text "${text}")
+  string(REPLACE "${llmcalc_end}" ";" text "${text}")
   set(${result} "${text}" PARENT_SCOPE)
 endfunction()
 

@@ -30,14 +30,15 @@ enum class LooksAt {
   policy   ///< beside ranks and states what is recomputed and what runs as graphs
 };
 
-/// A rule, and the two terms of the vocabulary that contradict each other where a run breaks it.
+/// A rule, a row of presets/layouts, and the two terms of the vocabulary that contradict each other where a run breaks
+/// it.
 struct LayoutRule {
   std::string_view term;
   std::string_view other;
   std::string_view why;
   std::string_view hint;
+  LooksAt looks_at;
   bool (*is_broken)(const LayoutUse& use);
-  LooksAt looks_at = LooksAt::policy;
   bool (*whose)(const spec::Training& training) = nullptr;  ///< the frameworks that it binds; empty: all
 
   bool broken(const LayoutUse& use) const { return (whose == nullptr || whose(use.training)) && is_broken(use); }
