@@ -128,20 +128,7 @@ struct SizeField {
   std::int64_t spec::LayerPlan::*size;
 };
 constexpr SizeField size_fields[] = {
-    {"heads", &spec::LayerPlan::heads},
-    {"kv_heads", &spec::LayerPlan::kv_heads},
-    {"head_dim", &spec::LayerPlan::head_dim},
-    {"value_dim", &spec::LayerPlan::value_dim},
-    {"input_width", &spec::LayerPlan::input_width},
-    {"query_rank", &spec::LayerPlan::query_rank},
-    {"output_rank", &spec::LayerPlan::output_rank},
-    {"output_groups", &spec::LayerPlan::output_groups},
-    {"low_rank", &spec::LayerPlan::low_rank},
-    {"mlp_low_rank", &spec::LayerPlan::mlp_low_rank},
-    {"ffn", &spec::LayerPlan::ffn},
-    {"expert_ffn", &spec::LayerPlan::expert_ffn},
-    {"extra", &spec::LayerPlan::extra},
-    {"idle_experts", &spec::LayerPlan::idle_experts},
+#include "shape/layer_sizes.inc"
 };
 
 struct MarkField {
@@ -149,15 +136,24 @@ struct MarkField {
   bool spec::LayerPlan::*mark;
 };
 constexpr MarkField mark_fields[] = {
-    {"repeated", &spec::LayerPlan::repeated},
-    {"keys_are_values", &spec::LayerPlan::keys_are_values},
-    {"borrows_keys", &spec::LayerPlan::borrows_keys},
-    {"borrows_index", &spec::LayerPlan::borrows_index},
-    {"attends_to_tower", &spec::LayerPlan::attends_to_tower},
-    {"crosses_to_tower", &spec::LayerPlan::crosses_to_tower},
-    {"sparse_gate", &spec::LayerPlan::sparse_gate},
-    {"projects_behind", &spec::LayerPlan::projects_behind},
+#include "shape/layer_marks.inc"
 };
+
+std::vector<std::string_view> all_layer_fields() {
+  std::vector<std::string_view> names{"mixer", "windowed", "experts", "mlp", "beside"};
+  quantity::append(names, quantity::mapped(mark_fields, &MarkField::name));
+  quantity::append(names, quantity::mapped(size_fields, &SizeField::name));
+  return names;
+}
+
+}  // namespace
+
+std::span<const std::string_view> layer_field_names() {
+  static const std::vector<std::string_view> names = all_layer_fields();
+  return names;
+}
+
+namespace {
 
 spec::LayerPlan planned(ConfigReader& reader, std::int64_t layer) {
   const spec::Shape& shape = reader.shape();
