@@ -1,6 +1,7 @@
 // Measured times of collectives inside one node, and which of them stand for an accelerator's own links.
 #pragma once
 
+#include "layers/block.hpp"
 #include "llmcalc/quantity/quantity.hpp"
 #include "llmcalc/spec/accelerator.hpp"
 
@@ -13,25 +14,25 @@ namespace llmcalc::timing {
 inline constexpr std::int64_t smallest_exponent = 13;  ///< 8 KiB; what is smaller takes as long
 inline constexpr std::size_t measured_sizes = 17;      ///< each twice the one before
 
-using Curve = std::array<double, measured_sizes>;  ///< microseconds, never falling
-using Groups = std::array<Curve, 3>;               ///< among 2, 4 and 8 accelerators
+using Curve = std::array<double, measured_sizes>;            ///< microseconds, never falling
+inline constexpr std::size_t measured_groups = 3;            ///< among 2, 4 and 8 accelerators
+using Collectives = std::array<Curve, 4 * measured_groups>;  ///< of each collective, as layers::Collective
 
 /// How one fabric carries collectives. All-reduces of 8 on NVLink 4 and 5 are reduced in the switch (NVLS), which is
 /// why they are faster than a ring.
 struct FabricCurves {
   std::string_view name;
   quantity::Bandwidth link;
-  std::array<Groups, 4> times;  ///< of all_reduce, all_gather, reduce_scatter and all_to_all, as layers::Collective
+  Collectives times;
+
+  const Curve& of(layers::Collective kind, std::size_t group) const {
+    return times[measured_groups * static_cast<std::size_t>(kind) + group];
+  }
 };
 
 /// The share of a tensor that one rank passes on when it goes round a ring once (Thakur et al. 2005, "Optimization of
 /// collective communication operations in MPICH", §4.1).
 constexpr double ring_share(double ranks) { return (ranks - 1.0) / ranks; }
-
-const FabricCurves& nvlink3();
-const FabricCurves& nvlink4();
-const FabricCurves& nvlink5();
-const FabricCurves& pcie();
 
 /// Whether peers reach each other by more than the host's PCIe.
 bool has_fabric(const spec::Accelerator& gpu);
