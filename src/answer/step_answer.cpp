@@ -32,6 +32,16 @@ quantity::Seconds both_passes(const StepTime& step) {
   return step.forward.*kind + step.backward.*kind;
 }
 
+template <PassTime StepTime::*pass>
+quantity::Seconds all_of(const StepTime& step) {
+  return (step.*pass).total();
+}
+
+template <quantity::Seconds StepTime::*time>
+quantity::Seconds part(const StepTime& step) {
+  return step.*time;
+}
+
 std::string micro_batches(const spec::Question& question) {
   const std::int64_t count = question.training.grad_accum;
   return fmt::format("{} micro-batch{}", count, count == 1 ? "" : "es");
@@ -73,38 +83,7 @@ std::string numbers_of_offload(const StepTime&, const spec::Question& question) 
 std::string once_a_step(const StepTime&, const spec::Question&) { return "once a step"; }
 
 constexpr PartRow part_rows[] = {
-    {"products", "matrix products", "FLOPs / (peak x measured efficiency of the shape)",
-     "measured products, docs/time.md", both_passes<&PassTime::products>, numbers_of_passes<&PassTime::products>},
-    {"attention", "attention kernels", "FLOPs below the mask / measured rate of the kernel",
-     "Dao 2023, arXiv:2307.08691; Shah et al. 2024, arXiv:2407.08608", both_passes<&PassTime::attention>,
-     numbers_of_passes<&PassTime::attention>},
-    {"streams", "memory-bound kernels", "bytes moved / (bandwidth x measured efficiency)", "docs/time.md",
-     both_passes<&PassTime::streams>, numbers_of_passes<&PassTime::streams>},
-    {"recompute", "recomputation", "forward operations run again, with their communication",
-     "Korthikanti et al. 2022, arXiv:2205.05198 section 5", [](const StepTime& step) { return step.recompute.total(); },
-     numbers_of_recompute},
-    {"host", "waiting for the host", "operations x dispatch - what the accelerator does meanwhile", "docs/time.md",
-     both_passes<&PassTime::host>, numbers_of_passes<&PassTime::host>},
-    {"tensor", "tensor-parallel communication", "collectives that no product hides",
-     "Shoeybi et al. 2019, arXiv:1909.08053 section 3", both_passes<&PassTime::tensor>,
-     numbers_of_passes<&PassTime::tensor>},
-    {"context", "context-parallel communication", "keys and values passed on - attention meanwhile",
-     "Liu et al. 2023, arXiv:2310.01889", both_passes<&PassTime::context>, numbers_of_passes<&PassTime::context>},
-    {"expert", "expert-parallel communication", "tokens to their experts and back",
-     "Lepikhin et al. 2020, arXiv:2006.16668 section 3", both_passes<&PassTime::expert>,
-     numbers_of_passes<&PassTime::expert>},
-    {"pipeline", "pipeline communication", "activations between stages that nothing hides",
-     "Narayanan et al. 2021, arXiv:2104.04473 section 3.2", [](const StepTime& step) { return step.pipeline; },
-     numbers_of_pipeline},
-    {"bubble", "pipeline bubble", "other stages' time while the pipeline fills and drains",
-     "Narayanan et al. 2021, arXiv:2104.04473 section 2.2", [](const StepTime& step) { return step.bubble; },
-     numbers_of_pipeline},
-    {"data", "data-parallel communication", "gradients reduced and weights gathered - work meanwhile",
-     "Zhao et al. 2023, arXiv:2304.11277 section 3.3", [](const StepTime& step) { return step.data; }, numbers_of_data},
-    {"optimizer", "optimizer step", "bytes of states read and written / bandwidth", "docs/time.md",
-     [](const StepTime& step) { return step.optimizer; }, once_a_step},
-    {"offload", "offloading", "bytes to and from the host - work meanwhile", "docs/time.md",
-     [](const StepTime& step) { return step.offload; }, numbers_of_offload},
+#include "ledger/step_parts.inc"
 };
 
 /// The parts that take any time, longest first.
