@@ -120,6 +120,15 @@ void leave_out_unsaid(search::PlanQuestion& question) {
 
 }  // namespace
 
+std::span<const std::string_view> chosen_terms() {
+  static const auto terms = [] {
+    std::vector<std::string_view> all{"framework", "gpu", "gpus"};
+    quantity::append(all, read::names_of_choices());
+    return all;
+  }();
+  return terms;
+}
+
 std::vector<Given> with(std::vector<Given> words, const std::string& term, const std::string& text) {
   std::erase_if(words, [&](const Given& word) { return word.term == term; });
   words.push_back({term, text, {read::Source::flag, spec::option_of(term)}});
@@ -222,7 +231,7 @@ std::vector<Given> Planner::grown(const std::vector<Given>& words) const {
 namespace {
 
 /// What a row tells of a run, in this order, behind what tells the bases apart.
-constexpr auto row_terms = std::span(chosen_terms).subspan<1>();  // but for the framework
+std::span<const std::string_view> row_terms() { return chosen_terms().subspan(1); }  // but for the framework
 
 class ReportBuilder {
  public:
@@ -243,9 +252,9 @@ class ReportBuilder {
 };
 
 std::vector<std::string> ReportBuilder::terms() const {
-  const auto is_of_base = [](const Given& word) { return !quantity::contains(row_terms, word.term); };
+  const auto is_of_base = [](const Given& word) { return !quantity::contains(row_terms(), word.term); };
   auto terms = quantity::mapped_if(plan_.bases.front().varied, &Given::term, is_of_base);
-  quantity::append(terms, row_terms);
+  quantity::append(terms, row_terms());
   return terms;
 }
 
@@ -253,7 +262,7 @@ std::string ReportBuilder::value_of(const std::string& term, const search::Choic
                                     const spec::Question& question) const {
   const auto& varied = plan_.bases[choice.base].varied;
   const auto* word = read::find_word(varied, term);
-  if (word != nullptr && !quantity::contains(row_terms, term)) return word->text;
+  if (word != nullptr && !quantity::contains(row_terms(), term)) return word->text;
   const read::Term* row = read::find_term(term);
   return row == nullptr ? std::string() : row->show(question);
 }

@@ -315,7 +315,7 @@ namespace {
 /// What the search chose is said as it chose it.
 bool is_chosen(const Given& word) {
   return read::is_choice(word.term) || word.term == "zero" || word.term == "recompute_modules" ||
-         (word.term != "framework" && quantity::contains(chosen_terms, word.term));
+         (word.term != "framework" && quantity::contains(chosen_terms(), word.term));
 }
 
 }  // namespace
@@ -329,7 +329,7 @@ std::string fit_command(const AskedWords& asked, const std::vector<Given>& varie
   }
   const auto& source = asked.source;
   std::string command = "llmcalc fit";
-  for (const Given& word : read::say(question, base, chosen_terms, {source.config, source.catalogue})) {
+  for (const Given& word : read::say(question, base, chosen_terms(), {source.config, source.catalogue})) {
     command += " " + spec::option_of(word.term) + " " + render::shell_word(word.text);
   }
   if (!source.presets.empty()) command += " --presets " + render::shell_word(source.presets);

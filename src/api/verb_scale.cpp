@@ -48,6 +48,10 @@ quantity::Money dollars(std::string_view text, std::string_view place) {
   return quantity::dollars(quantity::parse_number(text, place));
 }
 
+std::string names_of_laws(std::string_view between) {
+  return quantity::joined(quantity::mapped(laws::scaling_laws(), &laws::LawFacts::name), between);
+}
+
 void read_law(ScaleQuestion& question, std::string_view text, std::string_view place) {
   const auto laws = laws::scaling_laws();
   if (const auto* found = quantity::find_or_null(laws, text, &laws::LawFacts::name)) {
@@ -57,10 +61,23 @@ void read_law(ScaleQuestion& question, std::string_view text, std::string_view p
   const auto names = quantity::mapped(laws, &laws::LawFacts::name);
   auto hint = quantity::did_you_mean(text, names);
   throw quantity::BadInput(std::string(place), "there is no law '" + std::string(text) + "'",
-                           hint.empty() ? "the laws are " + quantity::joined(names, ", ") : std::move(hint));
+                           hint.empty() ? "the laws are " + names_of_laws(", ") : std::move(hint));
 }
 
-/// An option that sets one value of the question.
+quantity::Seconds hours(std::string_view text, std::string_view place) {
+  return quantity::hours(quantity::parse_number(text, place));
+}
+
+quantity::Seconds days(std::string_view text, std::string_view place) {
+  return quantity::days(quantity::parse_number(text, place));
+}
+
+template <auto parse, auto... members>
+void set(ScaleQuestion& question, std::string_view text, std::string_view place) {
+  (question.*....*members) = parse(text, place);
+}
+
+/// An option that sets one value of the question, as presets/vocabulary/scale.rows has it.
 struct Reader {
   std::string_view flag;
   std::string_view values;
@@ -76,48 +93,7 @@ constexpr std::string_view next_group = "Questions about the run";
 constexpr std::string_view inference_group = "Inference";
 
 constexpr Reader readers[] = {
-    {"params", "number, as 7B", "parameters of the model", run_group,
-     [](auto& q, auto text, auto place) { q.params = quantity::parse_parameters(text, place); }},
-    {"tokens", "tokens, as 15T, or 20x", "tokens of the training run; 20x: for each parameter", run_group, read_tokens},
-    {"compute", "FLOP, PFLOP-days or GPU-hours", "compute of the training run", run_group, read_compute},
-    {"loss", "nats per token", "loss to be reached at least compute", run_group,
-     [](auto& q, auto text, auto place) { q.loss = quantity::parse_number(text, place); }},
-    {"unique-tokens", "tokens, as 100B", "data that there is; the run may repeat it", run_group,
-     [](auto& q, auto text, auto place) { q.unique_tokens = whole_tokens(text, place); }},
-    {"epochs", "number", "times that the run sees the unique tokens", run_group,
-     [](auto& q, auto text, auto place) { q.epochs = quantity::parse_number(text, place); }},
-    {"cost", "dollars", "what the run may cost", machine_group,
-     [](auto& q, auto text, auto place) { q.cost = dollars(text, place); }},
-    {"price", "dollars", "of one accelerator for one hour", machine_group,
-     [](auto& q, auto text, auto place) { q.price = dollars(text, place); }},
-    {"gpu-hours", "number", "summed over the accelerators", machine_group,
-     [](auto& q, auto text, auto place) { q.gpu_time = quantity::hours(quantity::parse_number(text, place)); }},
-    {"gpus", "integer", "accelerators of the run", machine_group,
-     [](auto& q, auto text, auto place) { q.gpus = quantity::parse_count(text, place); }},
-    {"time", "duration, as 30d or 12h", "how long the run takes", machine_group,
-     [](auto& q, auto text, auto place) { q.time = quantity::parse_duration(text, place); }},
-    {"days", "number", "the same in days", machine_group,
-     [](auto& q, auto text, auto place) { q.time = quantity::days(quantity::parse_number(text, place)); }},
-    {"mfu", "0..1 or percent", "model FLOP utilisation", machine_group,
-     [](auto& q, auto text, auto place) { q.mfu = quantity::parse_share(text, place); }},
-    {"peak", "rate, as 312TFLOP/s", "peak of one accelerator", machine_group,
-     [](auto& q, auto text, auto place) { q.peak = quantity::parse_flop_rate(text, place); }},
-    {"law", "chinchilla|kaplan|llama-3|data-constrained", "which law predicts the loss and the best model", law_group,
-     read_law},
-    {"smaller", "times, as 2", "a model so many times smaller with the same loss, and what it costs", next_group,
-     [](auto& q, auto text, auto place) { q.follow_ups.smaller = quantity::parse_number(text, place); }},
-    {"inference-tokens", "tokens, as 2T", "the same loss at least compute for training and serving these", next_group,
-     [](auto& q, auto text, auto place) { q.follow_ups.served = whole_tokens(text, place); }},
-    {"inference-mfu", "0..1 or percent", "MFU while serving, so that GPU time is counted", next_group,
-     [](auto& q, auto text, auto place) { q.follow_ups.serving_mfu = quantity::parse_share(text, place); }},
-    {"batch", "tokens, as 4M", "what a batch of so many tokens costs in data and in steps", next_group,
-     [](auto& q, auto text, auto place) { q.follow_ups.batch = whole_tokens(text, place); }},
-    {"bandwidth", "rate, as 2TB/s", "of the memory that holds the weights", inference_group,
-     [](auto& q, auto text, auto place) { q.bandwidth = quantity::parse_bandwidth(text, place); }},
-    {"memory", "size, as 80GB", "memory for the weights at inference", inference_group,
-     [](auto& q, auto text, auto place) { q.memory = quantity::parse_capacity(text, place); }},
-    {"tokens-per-second", "number", "speed of one sequence at inference", inference_group,
-     [](auto& q, auto text, auto place) { q.decode_rate = quantity::parse_number(text, place); }},
+#include "vocabulary/scale.inc"
 };
 
 /// Options that set one value in two ways.
@@ -201,7 +177,9 @@ laws::ScaleAnswer scaled(const ScaleOptions& options) {
 std::vector<Flag> scale_flags() {
   std::vector<Flag> flags;
   for (const Reader& reader : readers) {
-    flags.push_back({std::string(reader.flag), std::string(reader.values), reader.help, reader.group});
+    const bool is_law = reader.values.empty();
+    flags.push_back({std::string(reader.flag), is_law ? names_of_laws("|") : std::string(reader.values), reader.help,
+                     reader.group});
   }
   flags.push_back(
       {"gpu", "name, or name:count", "accelerator preset: its peak, memory, price and usual MFU", machine_group});

@@ -13,86 +13,39 @@ namespace {
 
 std::vector<Flag> no_flags() { return {}; }
 
-constexpr std::string_view fit_usual[] = {"model",  "params", "gpu",         "framework", "method",
-                                          "dtype",  "seq",    "micro-batch", "recompute", "zero",
-                                          "tokens", "from",   "full",        "explain",   "format"};
-constexpr std::string_view fit_examples[] = {
-    "llmcalc fit --params 1e9 --dtype bf16 --gpu a100-80",
-    "llmcalc fit --model llama-3.1-8b --method qlora --framework hf --gpu rtx-4090",
-};
-constexpr std::string_view serve_usual[] = {"model",   "params",      "engine", "quant",  "kv-dtype", "gpu",   "tp",
-                                            "context", "concurrency", "prompt", "output", "find",     "format"};
-constexpr std::string_view serve_examples[] = {
-    "llmcalc serve llama-3-8b --engine vllm --quant awq --gpu rtx-4090 --context 8k",
-    "llmcalc serve llama-3-70b --engine llama.cpp --quant q4_k_m --gpu rtx-3090:2",
-};
-constexpr std::string_view plan_usual[] = {"model",  "params",       "gpu",       "framework", "method",
-                                           "seq",    "global-batch", "objective", "largest",   "max-memory",
-                                           "tokens", "top",          "format"};
-constexpr std::string_view plan_examples[] = {
-    "llmcalc plan --model llama-3-8b --gpu h100-sxm:8 --seq 8k --global-batch 64",
-    "llmcalc plan --params 70e9 --method qlora --gpu any --gpus 1 --global-batch 8",
-};
-constexpr std::string_view from_usual[] = {"gpu", "model", "format"};
-constexpr std::string_view from_examples[] = {
-    "llmcalc from axolotl.yaml",
-    "llmcalc from 'torchrun --nproc_per_node 8 train.py --deepspeed ds_config.json'",
-};
-constexpr std::string_view scale_usual[] = {"params", "tokens", "compute", "loss",    "gpu",   "days",
-                                            "cost",   "mfu",    "law",     "explain", "format"};
-constexpr std::string_view scale_examples[] = {
-    "llmcalc scale --params 7e9",
-    "llmcalc scale --cost 10000 --gpu h100-sxm:8",
-};
-constexpr std::string_view model_examples[] = {"llmcalc model show deepseek-v3"};
-constexpr std::string_view gpu_examples[] = {"llmcalc gpu show h100-sxm"};
-constexpr std::string_view validate_examples[] = {"llmcalc validate runs.csv --by framework"};
-constexpr std::string_view dtype_examples[] = {"llmcalc dtype bf16 --value 3.14159265"};
-
 constexpr Verb rows[] = {
     {"fit", "[options]", "does this run fit, how long does it take, what does it cost?", fit_flags, ask_fit,
-     "text|json|html|svg|markdown|trace|snapshot|csv|junit", fit_usual, fit_examples},
+     "text|json|html|svg|markdown|trace|snapshot|csv|junit",
+     "model params gpu framework method dtype seq micro-batch recompute zero tokens from full explain format",
+     "llmcalc fit --params 1e9 --dtype bf16 --gpu a100-80\n"
+     "llmcalc fit --model llama-3.1-8b --method qlora --framework hf --gpu rtx-4090"},
     {"serve", "[options]", "does a server start, with which context and load?", serve_flags, ask_serve,
-     "text|json|html|markdown|csv|junit", serve_usual, serve_examples},
+     "text|json|html|markdown|csv|junit",
+     "model params engine quant kv-dtype gpu tp context concurrency prompt output find format",
+     "llmcalc serve llama-3-8b --engine vllm --quant awq --gpu rtx-4090 --context 8k\n"
+     "llmcalc serve llama-3-70b --engine llama.cpp --quant q4_k_m --gpu rtx-3090:2"},
     {"plan", "[options; most take lists, as --tp 1,2,4 or --gpu any]",
      "the best layout, batch, context, model or accelerators for a run", plan_flags, ask_plan,
-     "text|json|html|csv|markdown|junit", plan_usual, plan_examples},
+     "text|json|html|csv|markdown|junit",
+     "model params gpu framework method seq global-batch objective largest max-memory tokens top format",
+     "llmcalc plan --model llama-3-8b --gpu h100-sxm:8 --seq 8k --global-batch 64\n"
+     "llmcalc plan --params 70e9 --method qlora --gpu any --gpus 1 --global-batch 8"},
     {"from", "THING... [options]", "a file, folder or command, as a command to type", question_flags, ask_from,
-     "text|json", from_usual, from_examples},
+     "text|json", "gpu model format",
+     "llmcalc from axolotl.yaml\n"
+     "llmcalc from 'torchrun --nproc_per_node 8 train.py --deepspeed ds_config.json'"},
     {"scale", "[options]", "parameters, tokens, compute, cost and loss of a run, from each other", scale_flags,
-     ask_scale, "text|json", scale_usual, scale_examples},
-    {"model",
-     "list [PART] | [show] NAME",
-     "models known by name",
-     no_flags,
-     ask_model,
-     "text|json",
-     {},
-     model_examples},
-    {"gpu",
-     "list [PART] | [show] NAME",
-     "accelerators known by name",
-     no_flags,
-     ask_gpu,
-     "text|json",
-     {},
-     gpu_examples},
-    {"validate",
-     "FILE.csv... [options]",
-     "predicted against measured, row by row",
-     validate_flags,
-     ask_validate,
-     "text|json|markdown",
-     {},
-     validate_examples},
-    {"dtype",
-     "[NAME] [options]",
-     "number formats: bits, bytes and rounding",
-     dtype_flags,
-     ask_dtype,
-     "text|json",
-     {},
-     dtype_examples},
+     ask_scale, "text|json", "params tokens compute loss gpu days cost mfu law explain format",
+     "llmcalc scale --params 7e9\n"
+     "llmcalc scale --cost 10000 --gpu h100-sxm:8"},
+    {"model", "list [PART] | [show] NAME", "models known by name", no_flags, ask_model, "text|json", "",
+     "llmcalc model show deepseek-v3"},
+    {"gpu", "list [PART] | [show] NAME", "accelerators known by name", no_flags, ask_gpu, "text|json", "",
+     "llmcalc gpu show h100-sxm"},
+    {"validate", "FILE.csv... [options]", "predicted against measured, row by row", validate_flags, ask_validate,
+     "text|json|markdown", "", "llmcalc validate runs.csv --by framework"},
+    {"dtype", "[NAME] [options]", "number formats: bits, bytes and rounding", dtype_flags, ask_dtype, "text|json", "",
+     "llmcalc dtype bf16 --value 3.14159265"},
 };
 
 }  // namespace
@@ -131,23 +84,7 @@ struct Called {
   std::string_view hint;
 };
 constexpr Called calls[] = {
-    {"textbook", "say llmcalc fit --params 1e9 --dtype fp32 --activations rule-of-thumb --unit GB"},
-    {"train", "say llmcalc fit"},
-    {"finetune", "say llmcalc fit"},
-    {"fine-tune", "say llmcalc fit"},
-    {"estimate", "say llmcalc fit, or llmcalc serve"},
-    {"memory", "say llmcalc fit, or llmcalc serve"},
-    {"vram", "say llmcalc fit, or llmcalc serve"},
-    {"check", "say llmcalc fit, or llmcalc serve"},
-    {"run", "say llmcalc serve, or llmcalc fit"},
-    {"inference", "say llmcalc serve"},
-    {"infer", "say llmcalc serve"},
-    {"deploy", "say llmcalc serve"},
-    {"chat", "say llmcalc serve"},
-    {"search", "say llmcalc plan"},
-    {"optimize", "say llmcalc plan"},
-    {"cost", "say llmcalc scale, or llmcalc fit"},
-    {"flops", "say llmcalc scale, or llmcalc fit"},
+#include "vocabulary/verbs.inc"
 };
 
 std::string hint_for_verb(std::string_view name) {

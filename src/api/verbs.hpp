@@ -20,9 +20,9 @@ struct Verb {
   std::vector<Flag> (*flags)();
   /// Reads the arguments, throws on bad ones, then asks the surroundings and answers.
   Reply (*ask)(const Arguments& arguments, const Surroundings& around);
-  std::string_view formats = "text|json";        ///< of its answer
-  std::span<const std::string_view> usual = {};  ///< options that most questions need; empty: all of them
-  std::span<const std::string_view> examples = {};
+  std::string_view formats = "text|json";  ///< of its answer
+  std::string_view usual = {};             ///< options that most questions need, apart by blanks; empty: all of them
+  std::string_view examples = {};          ///< a line each
 };
 
 std::span<const Verb> verbs();

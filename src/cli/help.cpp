@@ -1,9 +1,9 @@
 #include "cli/help.hpp"
 
-#include "api/verbs.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/suggest.hpp"
+#include "quantity/text.hpp"
 
 #include <fmt/format.h>
 
@@ -54,7 +54,7 @@ std::string lead_of(const Verb& verb) {
 
 std::string examples_of(const Verb& verb) {
   std::string text = "\n";
-  for (const auto example : verb.examples) text.append("  ").append(example).append("\n");
+  for (const auto example : quantity::pieces_of(verb.examples, "\n")) text.append("  ").append(example).append("\n");
   return text;
 }
 
@@ -70,7 +70,8 @@ std::string short_entry(const Flag& flag) {
 
 std::string short_help(const Verb& verb, const std::vector<Flag>& flags) {
   auto text = lead_of(verb) + "\n";
-  for (const auto name : verb.usual) text += short_entry(*std::ranges::find(flags, name, &Flag::name));
+  for (const auto name : quantity::pieces_of(verb.usual, " "))
+    text += short_entry(*std::ranges::find(flags, name, &Flag::name));
   for (const Flag& flag : flags) {
     if (verb.usual.empty()) text += short_entry(flag);
   }
@@ -169,7 +170,8 @@ std::string page_of(const Verb& verb) {
     }
   }
   text += ".SH EXAMPLES\n";
-  for (const auto example : verb.examples) text += fmt::format(".EX\n{}\n.EE\n", roff(example));
+  for (const auto example : quantity::pieces_of(verb.examples, "\n"))
+    text += fmt::format(".EX\n{}\n.EE\n", roff(example));
   return text + std::string(exit_codes) + see_also(page_name(verb));
 }
 

@@ -82,13 +82,16 @@ json tool_of(const Verb& verb) {
                    {{"type", "array"},
                     {"items", {{"type", "string"}}},
                     {"description", "words without an option: " + std::string(verb.usage)}}}};
+  const auto usual = quantity::pieces_of(verb.usual, " ");
   for (const Flag& flag : flags_of(verb)) {
-    if (verb.usual.empty() || quantity::contains(verb.usual, flag.name)) properties[flag.name] = schema_of(flag);
+    if (usual.empty() || quantity::contains(usual, flag.name)) properties[flag.name] = schema_of(flag);
   }
   const std::string further = "any other option of llmcalc " + std::string(verb.name) + ": the tool help lists them";
   const json others{{"type", {"string", "number", "boolean", "array"}}, {"description", further}};
   std::string description(verb.summary);
-  for (const auto example : verb.examples) description += "\nAs on the command line: " + std::string(example);
+  for (const auto example : quantity::pieces_of(verb.examples, "\n")) {
+    description += "\nAs on the command line: " + std::string(example);
+  }
   return {{"name", verb.name},
           {"description", description},
           {"inputSchema", {{"type", "object"}, {"properties", properties}, {"additionalProperties", others}}},

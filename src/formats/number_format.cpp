@@ -135,24 +135,10 @@ constexpr Encoding encodings[] = {
 #include "formats/encodings.inc"
 };
 
-/// The 16 values of NormalFloat, quantiles of the normal distribution (Dettmers et al. 2023, arXiv:2305.14314,
-/// appendix E).
-constexpr std::array normal_float{-1.0,
-                                  -0.6961928009986877,
-                                  -0.5250730514526367,
-                                  -0.39491748809814453,
-                                  -0.28444138169288635,
-                                  -0.18477343022823334,
-                                  -0.09105003625154495,
-                                  0.0,
-                                  0.07958029955625534,
-                                  0.16093020141124725,
-                                  0.24611230194568634,
-                                  0.33791524171829224,
-                                  0.44070982933044434,
-                                  0.5626170039176941,
-                                  0.7229568362236023,
-                                  1.0};
+constexpr std::array<double, 16> codebooks[] = {
+#include "formats/codebooks.inc"
+};
+constexpr const auto& normal_float = codebooks[0];
 
 std::int64_t integer_max(Dtype dtype) { return (std::int64_t{1} << (facts(dtype).bits - 1)) - 1; }
 

@@ -94,7 +94,10 @@ struct PlanWords {
 PlanWords resolve_plan(const std::vector<Given>& given, const std::optional<ConfigText>& config,
                        const Catalogue& catalogue);
 
-/// True for the terms that a search chooses: tp, pp, micro_batch, ...
+/// The terms that a search chooses: dp, tp, ..., in the order of its report.
+std::vector<std::string_view> names_of_choices();
+
+/// True for these.
 bool is_choice(std::string_view term);
 
 }  // namespace llmcalc::read

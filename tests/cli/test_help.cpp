@@ -3,6 +3,7 @@
 #include "catch.hpp"
 #include "cli/run.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "quantity/text.hpp"
 #include "render/inner/page.hpp"
 
 #include <string>
@@ -60,7 +61,7 @@ TEST_CASE("no words at all print the short help, and are no question") {
 
 TEST_CASE("the examples of a verb are answered") {
   for (const auto& verb : api::verbs()) {
-    for (const auto example : verb.examples) {
+    for (const auto example : quantity::pieces_of(verb.examples, "\n")) {
       auto words = words_of(example);
       if (words[1] == "validate" || words[1] == "from") continue;  // their files are anybody's
       words.erase(words.begin());

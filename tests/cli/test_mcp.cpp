@@ -2,6 +2,7 @@
 #include "api/verbs.hpp"
 #include "catch.hpp"
 #include "cli/run.hpp"
+#include "quantity/text.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -71,7 +72,7 @@ TEST_CASE("every verb is a tool, with its usual options and no more than an agen
     const auto is_verb = [&](const json& tool) { return tool["name"] == verb.name; };
     const auto tool = std::find_if(tools.begin(), tools.end(), is_verb);
     REQUIRE(tool != tools.end());
-    for (const auto option : verb.usual) {
+    for (const auto option : quantity::pieces_of(verb.usual, " ")) {
       CHECK((*tool)["inputSchema"]["properties"].contains(option) == (option != "format"));
     }
     const auto help = agent_call("help", {{"tool", verb.name}});

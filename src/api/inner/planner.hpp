@@ -9,9 +9,8 @@
 #include "render/plan.hpp"
 #include "search/plan.hpp"
 
-#include <array>
-#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,26 +18,7 @@
 namespace llmcalc::api {
 
 /// What a search chooses of a run, in the order of a report.
-inline constexpr std::array<std::string_view, 20> chosen_terms{"framework",
-                                                               "gpu",
-                                                               "gpus",
-                                                               "dp",
-                                                               "tp",
-                                                               "sp",
-                                                               "pp",
-                                                               "vpp",
-                                                               "schedule",
-                                                               "cp",
-                                                               "cp_exchange",
-                                                               "ep",
-                                                               "etp",
-                                                               "sharding",
-                                                               "micro_batch",
-                                                               "recompute",
-                                                               "offload",
-                                                               "node_dispatch",
-                                                               "expert_overlap",
-                                                               "cuda_graph"};
+std::span<const std::string_view> chosen_terms();
 
 /// Where the words of a command are looked up.
 struct FitSource {

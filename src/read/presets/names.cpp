@@ -76,17 +76,9 @@ struct Packing {
 };
 
 /// What quantizers and their publishers write into names of repositories.
-constexpr std::array<Packing, 11> packings{{{"awq", formats::Quant::awq},
-                                            {"gptq", formats::Quant::gptq},
-                                            {"fp8", formats::Quant::fp8},
-                                            {"int8", formats::Quant::int8},
-                                            {"w4a16", formats::Quant::int4},
-                                            {"nvfp4", formats::Quant::nvfp4},
-                                            {"mxfp4", formats::Quant::mxfp4},
-                                            {"nf4", formats::Quant::bnb_nf4},
-                                            {"bnb", formats::Quant::bnb_nf4},
-                                            {"bf16", formats::Quant::bf16},
-                                            {"fp16", formats::Quant::f16}}};
+constexpr Packing packings[] = {
+#include "vocabulary/packings.inc"
+};
 
 constexpr std::string_view unit = "gb";
 
@@ -322,10 +314,7 @@ struct NoCard {
 };
 
 constexpr NoCard no_cards[] = {
-    {"mac", "say its chip, as apple-m3-max"},
-    {"macbook", "say its chip, as apple-m3-max"},
-    {"cpu", "runs on processors are not modelled"},
-    {"colab", "its cards are t4, l4 and a100-40-sxm"},  // colab.research.google.com, types of runtimes, November 2026
+#include "vocabulary/no_cards.inc"
 };
 
 /// "24gb", "80 GiB".

@@ -25,24 +25,13 @@ struct ChoiceTerm {
   void (*add)(spec::RunChoices& choices, const spec::Question& said);
 };
 
+template <auto values, auto... members>
+void choose(RunChoices& choices, const Question& said) {
+  (choices.*values).push_back((said.*....*members));
+}
+
 constexpr ChoiceTerm choice_terms[] = {
-    {"dp", [](RunChoices& c, const Question& q) { c.dp.push_back(q.layout.dp); }},
-    {"tp", [](RunChoices& c, const Question& q) { c.tp.push_back(q.layout.tp); }},
-    {"sp", [](RunChoices& c, const Question& q) { c.sp.push_back(q.layout.sp); }},
-    {"pp", [](RunChoices& c, const Question& q) { c.pp.push_back(q.layout.pp); }},
-    {"vpp", [](RunChoices& c, const Question& q) { c.vpp.push_back(q.layout.vpp); }},
-    {"schedule", [](RunChoices& c, const Question& q) { c.schedule.push_back(q.layout.schedule); }},
-    {"cp", [](RunChoices& c, const Question& q) { c.cp.push_back(q.layout.cp); }},
-    {"cp_exchange", [](RunChoices& c, const Question& q) { c.cp_exchange.push_back(q.layout.cp_exchange); }},
-    {"ep", [](RunChoices& c, const Question& q) { c.ep.push_back(q.layout.ep); }},
-    {"etp", [](RunChoices& c, const Question& q) { c.etp.push_back(q.layout.etp); }},
-    {"sharding", [](RunChoices& c, const Question& q) { c.sharding.push_back(q.layout.sharding); }},
-    {"micro_batch", [](RunChoices& c, const Question& q) { c.micro_batch.push_back(q.training.micro_batch); }},
-    {"recompute", [](RunChoices& c, const Question& q) { c.recompute.push_back(q.training.recompute); }},
-    {"offload", [](RunChoices& c, const Question& q) { c.offload.push_back(q.training.offload); }},
-    {"node_dispatch", [](RunChoices& c, const Question& q) { c.node_dispatch.push_back(q.layout.node_dispatch); }},
-    {"expert_overlap", [](RunChoices& c, const Question& q) { c.expert_overlap.push_back(q.layout.expert_overlap); }},
-    {"cuda_graph", [](RunChoices& c, const Question& q) { c.cuda_graph.push_back(q.training.cuda_graph); }},
+#include "vocabulary/choices.inc"
 };
 
 /// The name of the term that a given word names, or the word of a shorthand.
@@ -52,6 +41,8 @@ std::string_view canonical(std::string_view word) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> names_of_choices() { return quantity::mapped(choice_terms, &ChoiceTerm::name); }
 
 bool is_choice(std::string_view term) { return quantity::contains(choice_terms, canonical(term), &ChoiceTerm::name); }
 

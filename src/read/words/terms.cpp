@@ -30,20 +30,7 @@ struct Astray {
 };
 
 constexpr Astray astray[] = {
-    {"sft", "qlora", "say --algorithm sft"},
-    {"dpo", "qlora", "say --algorithm dpo"},
-    {"kto", "qlora", "say --algorithm kto"},
-    {"orpo", "qlora", "say --algorithm orpo"},
-    {"grpo", "qlora", "say --algorithm grpo"},
-    {"ppo", "qlora", "say --algorithm ppo"},
-    {"cpu", "params+optimizer", "optimizer, or params+optimizer, says what goes there"},
-    {"int4", "mixed-bf16", "say --weights int4, or --method qlora"},
-    {"int8", "mixed-bf16", "say --weights int8"},
-    {"nf4", "mixed-bf16", "say --method qlora"},
-    {"4bit", "awq", "awq, gptq or bnb-nf4; q4_k_m of llama.cpp and Ollama"},
-    {"8bit", "awq", "fp8, int8 or bnb-int8; q8_0 of llama.cpp and Ollama"},
-    {"8bit-adam", "adamw-8bit", "say adamw-8bit"},
-    {"q4", "awq", "did you mean 'q4_k_m' or 'q4_0'?"},
+#include "vocabulary/astray.inc"
 };
 
 std::string hint_for(std::string_view text, const std::vector<std::string_view>& known) {
