@@ -1,7 +1,6 @@
 #include "answer/levels.hpp"
 
 #include "answer/inner/parts.hpp"
-#include "frameworks/profile.hpp"
 #include "frameworks/table.hpp"
 #include "layers/widths.hpp"
 #include "llmcalc/quantity/error.hpp"

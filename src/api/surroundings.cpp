@@ -1,7 +1,6 @@
 #include "api/surroundings.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "read/presets.hpp"
 
 #include <array>
 

@@ -10,10 +10,6 @@
 #include "read/words.hpp"
 #include "render/scaling.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
 #include <array>
 #include <utility>
 

@@ -6,8 +6,6 @@
 #include "quantity/suggest.hpp"
 #include "quantity/text.hpp"
 
-#include <algorithm>
-
 namespace llmcalc::api {
 namespace {
 

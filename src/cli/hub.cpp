@@ -2,16 +2,12 @@
 
 #include "cli/files.hpp"
 #include "cli/things.hpp"
-#include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
-#include <filesystem>
-#include <string_view>
 #include <system_error>
 
 namespace llmcalc::cli {

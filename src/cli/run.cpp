@@ -3,8 +3,6 @@
 #include "api/verbs.hpp"
 #include "cli/files.hpp"
 #include "cli/help.hpp"
-#include "cli/machine.hpp"
-#include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "render/foreign.hpp"
 #include "render/understood.hpp"
@@ -15,9 +13,7 @@
 #include <cstdio>
 #include <cstring>
 #include <iterator>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 namespace llmcalc::cli {
 

@@ -9,7 +9,6 @@
 #include "read/words.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 #include <system_error>
 #include <utility>

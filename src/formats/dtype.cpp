@@ -4,8 +4,6 @@
 #include "llmcalc/formats/quant.hpp"
 #include "llmcalc/quantity/checked.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <iterator>
 

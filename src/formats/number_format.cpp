@@ -1,6 +1,5 @@
 #include "formats/number_format.hpp"
 
-#include "llmcalc/formats/dtype.hpp"
 #include "llmcalc/quantity/error.hpp"
 
 #include <fmt/format.h>
@@ -9,12 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 #include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace llmcalc::formats {
 

@@ -1,7 +1,6 @@
 #include "frameworks/abilities.hpp"
 
 #include "frameworks/table.hpp"
-#include "llmcalc/spec/question.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -10,9 +10,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <span>
 #include <string>
-#include <string_view>
 
 namespace llmcalc::frameworks {
 

@@ -1,8 +1,5 @@
 #include "frameworks/release.hpp"
 
-#include <algorithm>
-#include <optional>
-
 namespace llmcalc::frameworks {
 
 using spec::Date;

@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 
 namespace llmcalc::laws {
 

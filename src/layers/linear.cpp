@@ -1,6 +1,5 @@
 // Products with matrices: what one multiplies on this rank, what it keeps, and what stands around it.
 #include "layers/inner/builder.hpp"
-#include "layers/widths.hpp"
 
 namespace llmcalc::layers {
 

@@ -1,7 +1,6 @@
 // What tensor- and sequence-parallel ranks exchange around a matrix, and what they hold gathered for it.
 #include "layers/inner/builder.hpp"
 
-#include <algorithm>
 #include <array>
 #include <utility>
 

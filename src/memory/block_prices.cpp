@@ -2,14 +2,12 @@
 
 #include "layers/widths.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "memory/block_walk.hpp"
 #include "memory/inner/buffers.hpp"
 #include "memory/inner/liveness.hpp"
 #include "program/allocator.hpp"
 #include "spec/traits.hpp"
 
 #include <algorithm>
-#include <vector>
 
 namespace llmcalc::memory {
 

@@ -8,7 +8,6 @@
 #include "memory/stage_needs.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace llmcalc::memory {
 

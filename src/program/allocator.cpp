@@ -1,7 +1,5 @@
 #include "program/allocator.hpp"
 
-#include <algorithm>
-
 namespace llmcalc::program {
 
 using quantity::Bytes;

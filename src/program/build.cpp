@@ -1,11 +1,9 @@
 #include "program/build.hpp"
 
 #include "frameworks/layout_rules.hpp"
-#include "frameworks/profile.hpp"
 #include "layers/blocks.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "program/inner/recomputed_layers.hpp"
-#include "program/program.hpp"
 
 #include <algorithm>
 #include <span>

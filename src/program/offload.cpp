@@ -1,7 +1,6 @@
 #include "program/offload.hpp"
 
 #include "layers/widths.hpp"
-#include "llmcalc/spec/question.hpp"
 #include "spec/traits.hpp"
 
 #include <algorithm>

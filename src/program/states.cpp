@@ -1,10 +1,7 @@
 #include "program/states.hpp"
 
 #include "frameworks/table.hpp"
-#include "layers/blocks.hpp"
 #include "layers/widths.hpp"
-#include "program/optimizer_states.hpp"
-#include "program/sharding.hpp"
 #include "spec/traits.hpp"
 
 #include <algorithm>

@@ -13,8 +13,6 @@
 #include <cstddef>
 #include <iterator>
 #include <limits>
-#include <span>
-#include <string>
 #include <utility>
 
 namespace llmcalc::read {

@@ -17,8 +17,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <span>
-#include <string_view>
 #include <utility>
 
 namespace llmcalc::render {

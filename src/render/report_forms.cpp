@@ -2,7 +2,6 @@
 // assumed.
 
 #include "llmcalc/quantity/error.hpp"
-#include "quantity/lists.hpp"
 #include "render/foreign.hpp"
 #include "render/inner/html.hpp"
 #include "render/inner/json.hpp"
@@ -11,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace llmcalc::render {
 

@@ -5,9 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
-#include <iterator>
 
 namespace llmcalc::render {
 

@@ -19,7 +19,6 @@
 #include <array>
 #include <cmath>
 #include <string>
-#include <tuple>
 #include <utility>
 
 namespace llmcalc::render {

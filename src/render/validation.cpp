@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <string_view>
 #include <utility>
 
 namespace llmcalc::render {

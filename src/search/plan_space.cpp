@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
-#include <string>
 #include <utility>
 
 namespace llmcalc::search {

@@ -4,7 +4,6 @@
 #include "frameworks/table.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 namespace llmcalc::search {
 

@@ -7,7 +7,6 @@
 #include "spec/traits.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <exception>
 #include <span>

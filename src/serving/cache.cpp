@@ -2,8 +2,6 @@
 
 #include "layers/widths.hpp"
 #include "llmcalc/formats/ggml_type.hpp"
-#include "llmcalc/quantity/checked.hpp"
-#include "llmcalc/spec/question.hpp"
 #include "program/stage_blocks.hpp"
 #include "quantity/lists.hpp"
 

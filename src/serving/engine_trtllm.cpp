@@ -1,5 +1,4 @@
 // TensorRT-LLM's PyTorch backend: a share of what a profile run leaves free is cache.
-#include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "serving/inner/engines.hpp"
 

@@ -2,7 +2,6 @@
 
 #include "frameworks/profile.hpp"
 #include "llmcalc/quantity/checked.hpp"
-#include "llmcalc/spec/question.hpp"
 #include "program/build.hpp"
 #include "serving/engine.hpp"
 

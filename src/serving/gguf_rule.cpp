@@ -1,7 +1,5 @@
 #include "serving/inner/gguf_rule.hpp"
 
-#include <optional>
-
 namespace llmcalc::serving {
 
 namespace {

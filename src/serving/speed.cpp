@@ -6,7 +6,6 @@
 #include "trust/error_bar.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace llmcalc::serving {

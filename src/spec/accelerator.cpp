@@ -4,7 +4,6 @@
 #include "llmcalc/quantity/error.hpp"
 #include "spec/names.hpp"
 
-#include <algorithm>
 #include <array>
 
 namespace llmcalc::spec {

@@ -10,8 +10,6 @@
 #include "quantity/lists.hpp"
 #include "spec/measurement.hpp"
 
-#include <algorithm>
-
 namespace llmcalc::spec {
 
 template <class E>

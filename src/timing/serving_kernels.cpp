@@ -1,22 +1,16 @@
 #include "timing/serving_kernels.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/spec/accelerator.hpp"
 #include "quantity/elementary.hpp"
 #include "quantity/suggest.hpp"
 #include "quantity/text.hpp"
 #include "timing/inner/fabric_curves.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <iterator>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace llmcalc::timing {

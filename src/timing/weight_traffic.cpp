@@ -2,7 +2,6 @@
 
 #include "frameworks/table.hpp"
 #include "program/optimizer_states.hpp"
-#include "program/sharding.hpp"
 #include "program/states.hpp"
 #include "spec/traits.hpp"
 #include "timing/inner/data_traffic.hpp"

@@ -6,8 +6,6 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
-#include <map>
-#include <vector>
 
 namespace llmcalc::trust {
 

@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <iterator>
 #include <string>
 #include <utility>
 

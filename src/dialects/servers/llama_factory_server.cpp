@@ -5,7 +5,6 @@
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 
-#include <algorithm>
 #include <string>
 
 namespace llmcalc::dialects {

@@ -1,14 +1,11 @@
 #include "dialects/servers/server_rules.hpp"
 
-#include "dialects/core/format.hpp"
 #include "dialects/core/letter.hpp"
-#include "dialects/reading.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 #include "read/resolve.hpp"
-#include "read/settings.hpp"
 #include "read/vocabulary.hpp"
 #include "read/words.hpp"
 #include "spec/names.hpp"
@@ -21,7 +18,6 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <string>
 
 namespace llmcalc::dialects {
 namespace {

@@ -8,9 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
-#include <optional>
 #include <utility>
 
 namespace llmcalc::dialects {

@@ -1,16 +1,13 @@
 
 #include "dialects/shell/containers.hpp"
 
-#include "dialects/shell/command.hpp"
 #include "dialects/shell/shell_reader.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <functional>
-#include <utility>
 
 namespace llmcalc::dialects {
 namespace {

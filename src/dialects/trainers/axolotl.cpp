@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <string>
-#include <string_view>
-#include <utility>
 
 namespace llmcalc::dialects {
 namespace {

@@ -9,7 +9,6 @@
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 
-#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>

@@ -7,8 +7,6 @@
 #include "quantity/parse.hpp"
 #include "quantity/text.hpp"
 
-#include <algorithm>
-#include <array>
 #include <string>
 
 namespace llmcalc::dialects {

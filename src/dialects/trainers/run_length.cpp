@@ -5,7 +5,6 @@
 #include "quantity/text.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string>
 

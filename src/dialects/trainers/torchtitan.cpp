@@ -9,7 +9,6 @@
 #include "spec/traits.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <tuple>

@@ -6,7 +6,6 @@
 #include "quantity/text.hpp"
 
 #include <string>
-#include <utility>
 
 namespace llmcalc::dialects {
 namespace {

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
-#include <limits>
 #include <set>
 #include <utility>
 

@@ -3,7 +3,6 @@
 #include "quantity/lists.hpp"
 #include "spec/names.hpp"
 
-#include <algorithm>
 #include <array>
 #include <vector>
 

@@ -3,7 +3,6 @@
 #include "read/config/steps.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>

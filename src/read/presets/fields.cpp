@@ -2,7 +2,6 @@
 
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
-#include "quantity/suggest.hpp"
 #include "quantity/text.hpp"
 #include "read/inner/json_text.hpp"
 

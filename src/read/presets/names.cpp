@@ -10,8 +10,6 @@
 #include <charconv>
 #include <iterator>
 #include <span>
-#include <string>
-#include <vector>
 
 namespace llmcalc::read {
 namespace {

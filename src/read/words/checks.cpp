@@ -6,7 +6,6 @@
 #include "read/words/draft.hpp"
 #include "spec/names.hpp"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 

@@ -1,9 +1,7 @@
 #include "read/words/terms.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "quantity/lists.hpp"
 #include "quantity/suggest.hpp"
-#include "quantity/text.hpp"
 
 namespace llmcalc::read {
 
