@@ -162,6 +162,7 @@ struct LoopChoices {
   bool keeps_batch = false;          ///< token ids, labels and mask (int64) stay on the device during the step
   bool starts_with_longest = false;  ///< the first micro-batch is the longest: nothing of an earlier one lies beside it
   bool keeps_last_graph = false;     ///< a micro-batch's graph is kept until the next one has its loss
+  int checkpoint_buffers = 0;        ///< last for the run; checkpoints that rest on the host come back into them
 };
 
 /// Communication buffers of a ZeRO engine, in elements; all 0 where the framework has none.

@@ -264,7 +264,9 @@ Profile trl_profile(const Run& run) {
 
 /// Its kernels take the place of Llama-like modules, and their adapters' (unsloth 2026.10 kernels/fast_lora.py,
 /// swiglu.py, rms_layernorm.py, rope_embedding.py); those of DoRA stay peft's (_has_active_dora_adapter). Logits exist
-/// in tiles of 256 MiB (unsloth-zoo fused_losses/fused_linear.py, _BWD_TILE_BYTES).
+/// in tiles of 256 MiB (unsloth-zoo fused_losses/fused_linear.py, _BWD_TILE_BYTES). Checkpoints come back from the host
+/// into one of two buffers in turn (gradient_checkpointing.py, GPU_BUFFERS and GPU_BUFFERS_B, the second one where half
+/// a GiB is free), which nothing gives back.
 Profile unsloth_profile(const Run& run) {
   const Method method = run.training.method;
   Profile p = transformers_profile(run);
@@ -272,6 +274,7 @@ Profile unsloth_profile(const Run& run) {
   p.adapters.in_place = adapts && run.training.adapter.dropout == 0.0;
   p.mlp.fused_glu = true;
   p.head.loss_tile = quantity::mib(256);
+  p.loop.checkpoint_buffers = 2;
   return p;
 }
 

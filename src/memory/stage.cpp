@@ -235,7 +235,7 @@ void StageWalk::add_states(Stage& stage) const {
   stage.scratch = prices_.weights->scratch.of(stage.passes.runs);
   stage.buffers = prices_.weights->workspace + score_buffer(question_, profile_) +
                   bucket_copy(profile_, rules_.sharding, stage.states.gradients) + prices_.weights->zero.always +
-                  stage.slack + stage.moment_slack;
+                  checkpoint_buffers(stage.passes) + stage.slack + stage.moment_slack;
   stage.between_steps = stage.buffers;
   if (!prices_.companions.empty()) add_companions(stage);
 }

@@ -71,7 +71,21 @@ Bytes StageWalk::prefetched(std::uint16_t block) const {
 }
 
 StageWalk::Arrival StageWalk::arriving(std::uint16_t block, bool left) const {
-  return {left ? walk_of(block).kept : bytes(0), prefetched(block)};
+  return {left && !comes_into_buffer(block) ? walk_of(block).kept : bytes(0), prefetched(block)};
+}
+
+bool StageWalk::comes_into_buffer(std::uint16_t block) const {
+  return profile_.loop.checkpoint_buffers > 0 && is_layer(block);
+}
+
+/// Of the layers whose checkpoints rest on the host.
+Bytes StageWalk::checkpoint_buffers(const Passes& stage) const {
+  Bytes largest;
+  for (std::size_t r = 0; r < stage.runs.size(); ++r) {
+    const std::uint16_t block = stage.runs[r].block;
+    if (is_layer(block) && leaving_blocks(stage, r) > 0) largest = std::max(largest, walk_of(block).kept);
+  }
+  return profile_.loop.checkpoint_buffers * largest;
 }
 
 /// Of the blocks of a run, the first ones, those whose activations leave for the host.
@@ -164,11 +178,11 @@ void StageWalk::backward(const Passes& stage, Alive alive, Visits visits, const 
   }
 }
 
-/// What the block takes that runs; its kept activations are there already unless they are offloaded.
+/// What the block takes that runs; its kept activations are there already unless they are offloaded and have no buffer.
 template <class Alive>
 void StageWalk::add_backward_peak(std::uint16_t block, bool left, Alive& alive) const {
   const BlockWalk& walk = walk_of(block);
-  if (!left) part<&Moment::activations>(alive) -= walk.kept;
+  if (!left || comes_into_buffer(block)) part<&Moment::activations>(alive) -= walk.kept;
   if (is_head(block)) {
     part<&Moment::logits>(alive) += walk.backward_peak;
   } else {

@@ -162,6 +162,8 @@ class StageWalk {
   void add_backward_peak(std::uint16_t block, bool left, Alive& alive) const;
   Arrival arriving(std::uint16_t block, bool left) const;
   std::int64_t leaving_blocks(const Passes& stage, std::size_t run) const;
+  bool comes_into_buffer(std::uint16_t block) const;
+  quantity::Bytes checkpoint_buffers(const Passes& stage) const;
   bool last_leaves(const Passes& stage, std::size_t run) const;
   Moment optimizer_step(const Stage& stage) const;
   quantity::Bytes step_temporaries(const Stage& stage) const;
