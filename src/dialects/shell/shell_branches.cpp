@@ -2,6 +2,7 @@
 #include "dialects/shell/shell.hpp"
 #include "dialects/shell/shell_reader.hpp"
 #include "llmcalc/quantity/checked.hpp"
+#include "quantity/text.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -12,33 +13,33 @@
 namespace llmcalc::dialects {
 namespace {
 
-/// Variables that each hold two others double the work with every level: beyond this an expression is not known.
-constexpr int most_steps = 1'000;
+std::optional<long long> integer(std::string_view text) {
+  long long value = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  return read.ec == std::errc() && read.ptr == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
 
+/// An integer expression, read sign by sign; a variable stands for the number that it holds.
 class Arithmetic {
  public:
-  /// \param steps  how many values may still be looked up, shared with the expressions that variables hold
-  Arithmetic(std::string_view text, const std::map<std::string, ShellWord>& variables, int depth, int& steps)
-      : text_(text), variables_(variables), depth_(depth), steps_(steps) {}
+  Arithmetic(std::string_view text, const std::map<std::string, ShellWord>& variables)
+      : text_(text), variables_(variables) {}
 
   ShellInteger value() {
     const long long result = sum();
-    skip_blanks();
-    return {known_ && text_.empty(), result};
+    return {known_ && quantity::trim(text_).empty(), result};
   }
 
  private:
   static constexpr int deepest = 32;
 
-  void skip_blanks() {
-    while (!text_.empty() && (text_.front() == ' ' || text_.front() == '\t')) text_.remove_prefix(1);
-  }
-
-  bool take(char c) {
-    skip_blanks();
-    if (text_.empty() || text_.front() != c) return false;
+  /// The sign that comes next, if it is one of these; else none.
+  char take(std::string_view signs) {
+    text_ = quantity::trim(text_);
+    if (text_.empty() || signs.find(text_.front()) == std::string_view::npos) return '\0';
+    const char sign = text_.front();
     text_.remove_prefix(1);
-    return true;
+    return sign;
   }
 
   long long combine(long long a, char operation, long long b) {
@@ -57,75 +58,61 @@ class Arithmetic {
     return operation == '/' ? a / b : a % b;
   }
 
-  long long sum() {
-    long long value = product();
-    while (known_) {
-      const char operation = take('+') ? '+' : take('-') ? '-' : '\0';
-      if (operation == '\0') return value;
-      value = combine(value, operation, product());
+  /// Operands with signs of one rank between them, from the left on.
+  long long chain(std::string_view signs, long long (Arithmetic::*operand)()) {
+    long long value = (this->*operand)();
+    for (char sign = take(signs); sign != '\0' && known_; sign = take(signs)) {
+      value = combine(value, sign, (this->*operand)());
     }
     return value;
   }
 
-  long long product() {
-    long long value = factor();
-    while (known_) {
-      const char operation = take('*') ? '*' : take('/') ? '/' : take('%') ? '%' : '\0';
-      if (operation == '\0') return value;
-      value = combine(value, operation, factor());
-    }
-    return value;
-  }
+  long long sum() { return chain("+-", &Arithmetic::product); }
+  long long product() { return chain("*/%", &Arithmetic::factor); }
 
   long long factor() {
-    if (++depth_ > deepest || --steps_ < 0) known_ = false;
+    if (++depth_ > deepest) known_ = false;
     if (!known_) return 0;
-    if (take('-')) return combine(0, '-', factor());
-    if (take('(')) {
-      const long long value = sum();
-      known_ = take(')') && known_;
-      --depth_;
-      return value;
+    long long value = 0;
+    if (take("-") != '\0') {
+      value = combine(0, '-', factor());
+    } else if (take("(") != '\0') {
+      value = sum();
+      known_ = take(")") != '\0' && known_;
+    } else {
+      value = atom();
     }
-    const long long value = atom();
     --depth_;
     return value;
   }
 
   /// A number, or a variable with or without its dollar and braces.
   long long atom() {
-    const bool dollar = take('$');
-    const bool brace = dollar && take('{');
-    skip_blanks();
-    std::size_t end = 0;
-    while (end < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[end])) != 0 || text_[end] == '_'))
-      ++end;
-    const auto name = text_.substr(0, end);
-    text_.remove_prefix(end);
-    if (brace) known_ = take('}') && known_;
+    const bool brace = take("$") != '\0' && take("{") != '\0';
+    text_ = quantity::trim(text_);
+    const auto end = std::ranges::find_if_not(text_, is_name_char) - text_.begin();
+    std::string_view name = text_.substr(0, static_cast<std::size_t>(end));
+    text_.remove_prefix(name.size());
+    if (brace) known_ = take("}") != '\0' && known_;
     if (const auto variable = variables_.find(std::string(name)); variable != variables_.end()) {
-      const auto inner = Arithmetic(variable->second.text, variables_, depth_, steps_).value();
-      known_ = known_ && inner.known && variable->second.unknown.empty();
-      return inner.value;
+      known_ = known_ && variable->second.unknown.empty();
+      name = variable->second.text;
     }
-    long long value = 0;
-    const auto read = std::from_chars(name.data(), name.data() + name.size(), value);
-    known_ = known_ && !name.empty() && read.ec == std::errc() && read.ptr == name.data() + name.size();
-    return value;
+    const auto value = integer(quantity::trim(name));
+    known_ = known_ && value;
+    return value.value_or(0);
   }
 
   std::string_view text_;
   const std::map<std::string, ShellWord>& variables_;
-  int depth_;
-  int& steps_;
+  int depth_ = 0;
   bool known_ = true;
 };
 
 }  // namespace
 
 ShellInteger shell_arithmetic(std::string_view expression, const std::map<std::string, ShellWord>& variables) {
-  int steps = most_steps;
-  return Arithmetic(expression, variables, 0, steps).value();
+  return Arithmetic(expression, variables).value();
 }
 
 namespace {
@@ -135,12 +122,6 @@ std::optional<std::string_view> known(const ShellWord& word) {
   const bool name = std::ranges::all_of(word.unknown, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
   const bool empty = word.text.empty() && name;
   return word.unknown.empty() || empty ? std::optional<std::string_view>(word.text) : std::nullopt;
-}
-
-std::optional<long long> integer(std::string_view text) {
-  long long value = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-  return read.ec == std::errc() && read.ptr == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
 std::optional<bool> negated(std::optional<bool> truth) { return truth ? std::optional(!*truth) : std::nullopt; }
