@@ -56,11 +56,12 @@ std::int64_t last_good(std::int64_t most, const std::function<bool(std::int64_t)
   return good;
 }
 
-/// Whether the framework's own command says an option of the run, or the framework has no command at all.
+/// Whether the framework can run it, and its own command, where it has one, says an option of the run.
 bool says(const spec::Question& question, std::string_view option) {
   const auto launches = dialects::launches(question);
   const auto is_it = [&](const std::string& each) { return each.starts_with(option); };
-  return std::ranges::all_of(launches, [&](const auto& launch) { return std::ranges::none_of(launch.beyond, is_it); });
+  return frameworks::unable_to(question.training.framework, question).empty() &&
+         std::ranges::all_of(launches, [&](const auto& launch) { return std::ranges::none_of(launch.beyond, is_it); });
 }
 
 /// Of shardings those that a command of the framework says, where nobody chose.

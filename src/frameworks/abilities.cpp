@@ -40,6 +40,8 @@ constexpr Demand demands[] = {
     {"schedule",
      [](const Abilities& can, const Question& q) { return q.layout.pp == 1 || can.schedules.has(q.layout.schedule); }},
     {"offload", [](const Abilities& can, const Question& q) { return can.offloads.has(q.training.offload); }},
+    {"recompute",
+     [](const Abilities& can, const Question& q) { return can.recomputes.has(q.training.recompute.policy); }},
     {"optimizer", [](const Abilities& can, const Question& q) { return can.optimizers.has(q.training.optimizer); }},
     {"weights",
      [](const Abilities& can, const Question& q) {

@@ -73,6 +73,8 @@ struct Abilities {
   Set<spec::ContextExchange> exchanges;  ///< of context parallelism
   Set<spec::Schedule> schedules;
   Set<spec::Offload> offloads;
+  Set<spec::RecomputePolicy> recomputes{spec::RecomputePolicy::none, spec::RecomputePolicy::selective,
+                                        spec::RecomputePolicy::full};
   Set<spec::Optimizer> optimizers;
   Set<formats::Dtype> quantized;  ///< types of frozen base weights, beside the whole ones
   Set<formats::Dtype> narrow;     ///< types of products with fewer than 16 bits

@@ -123,8 +123,7 @@ TEST_CASE("the command is that of the framework that was asked for") {
 
 TEST_CASE("what a framework's files and options cannot say has no command") {
   for (const std::string run :
-       {"--framework torchtitan --method lora", "--framework llama-factory --recompute selective",
-        "--framework axolotl --recompute selective",
+       {"--framework torchtitan --method lora", "--framework deepspeed --sharding zero2 --recompute selective",
         "--framework trl --method full --sharding fsdp2 --offload params"}) {
     CAPTURE(run);
     const auto all = dialects::launches(test::question("--model llama-3-8b --gpu h100-sxm:8 " + run));

@@ -69,6 +69,11 @@ inline constexpr Set<spec::Offload> weights{none, params};
 inline constexpr Set<spec::Offload> all{states, weights, activations, params_optimizer};
 }  // namespace offloads
 
+namespace recomputes {
+using enum spec::RecomputePolicy;
+inline constexpr Set<spec::RecomputePolicy> all{none, selective, full};
+}  // namespace recomputes
+
 namespace optimizers {
 using enum spec::Optimizer;
 /// torch.optim (Muon since torch 2.9). Nothing is updated where nothing is trained.
