@@ -159,11 +159,6 @@ constexpr Field<ShapeSources> source_fields[] = {
     {"disagreeing", set<&ShapeSources::disagreeing>},
 };
 
-template <auto member, const auto& fields>
-void set_group(ModelPreset& preset, const JsonPlace& value) {
-  read_fields(preset.*member, value, fields);
-}
-
 /// A variation says only the keys in which its config.json differs. What a file says is null is not what it leaves out:
 /// a patch drops it (RFC 7396), a whole file keeps it.
 void merge_config(ModelPreset& preset, const JsonPlace& value) {
