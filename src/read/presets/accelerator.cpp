@@ -236,10 +236,12 @@ void scale_peaks(spec::Accelerator::Peaks& peaks, double share) {
 std::optional<Slice> find_slice(std::string_view name) {
   constexpr std::string_view word = "mig";
   const std::string lower = quantity::to_lower(quantity::trim(name));
-  const auto at = lower.rfind(word);
-  if (at == std::string::npos) return std::nullopt;
-  const auto is_mark = [](char c) { return c == '-' || c == ' ' || c == '_' || c == '/'; };
-  std::string_view profile = std::string_view(lower).substr(at + word.size());
+  constexpr std::string_view marks = "- _/";
+  const auto is_mark = [&](char c) { return marks.find(c) != marks.npos; };
+  const auto named = lower.rfind(word);
+  const bool is_named = named != std::string::npos;
+  const auto at = is_named ? named : lower.find_last_of(marks) + 1;  // "a100 3g.40gb"
+  std::string_view profile = std::string_view(lower).substr(is_named ? at + word.size() : at);
   while (!profile.empty() && is_mark(profile.front())) profile.remove_prefix(1);
   Slice slice{{}, std::string(profile), 0, 0};
   const auto compute = number_before(profile, "g.");

@@ -121,6 +121,9 @@ std::string card_spelling(std::string_view name) {
   constexpr std::string_view mobile = "mobile";  // what others call "laptop"
   std::string lower = quantity::to_lower(name);
   if (const auto at = lower.find(mobile); at != std::string::npos) lower.replace(at, mobile.size(), "laptop");
+  const auto chip = lower.find(" m");  // of "MacBook Pro M3 Max", which is called by it
+  const bool is_chip = chip + 2 < lower.size() && quantity::is_digit(lower[chip + 2]);
+  if (is_chip && lower.substr(0, chip).find("mac") != std::string::npos) lower.erase(0, chip + 1);
   return without(lower, card_words);
 }
 
