@@ -206,7 +206,12 @@ Warning about_data(const spec::Question& question, const Estimate& estimate) {
 Warning about_batch(const spec::Question& question, const Estimate&) {
   constexpr double most = 256e6;
   const auto& training = question.training;
-  const double tokens = static_cast<double>(training.global_batch) * static_cast<double>(training.seq);
+  const auto seq = static_cast<double>(training.seq);
+  const double tokens = static_cast<double>(training.global_batch) * seq;
+  const double own = static_cast<double>(training.micro_batch) * seq;
+  if (own > most)
+    return fmt::format("--micro-batch {} counts sequences of one accelerator, {} tokens", training.micro_batch,
+                       quantity::format_tokens(quantity::tokens(own)));
   // Without accumulation the ranks make the batch, not its writer.
   if (tokens <= most || training.grad_accum == 1) return std::nullopt;
   return fmt::format("--global-batch {} counts sequences, {} tokens a step; '4M tokens' counts tokens",

@@ -188,9 +188,12 @@ void note_towers(const Deployment& deployment, Notes& notes) {
 /// Builds are known by numbers: a name without any is taken for the newest.
 void note_release(const spec::Question& question, Notes& notes) {
   const std::string& version = question.serving.engine_version;
-  if (version.empty() || version.find_first_of("0123456789") != std::string::npos) return;
-  notes.push_back(
-      fmt::format("'{}' says no release: defaults are those of {}", version, row_of(question.serving.engine).newest));
+  const auto newest = row_of(question.serving.engine).newest;
+  if (version.empty()) return;
+  if (version.find_first_of("0123456789") == std::string::npos)
+    notes.push_back(fmt::format("'{}' says no release: defaults are those of {}", version, newest));
+  if (parse_release(newest) < parse_release(version))
+    notes.push_back(fmt::format("{} is newer than {}, the newest that is known: defaults are its", version, newest));
 }
 
 void note_scheme(const spec::Question& question, Notes& notes) {
