@@ -210,7 +210,8 @@ ServedAs served_as(const ServerLetter& letter) {
   const bool quantizes = serving::row_of(letter.serving().engine).quantizes;
   const bool as_it_loads = quantizes && (quant == Quant::fp8 || quant == Quant::bnb_nf4);
   if (as_it_loads) return {model, quant == Quant::fp8 ? "fp8" : "bitsandbytes"};
-  return {model + std::string(suffix->text), std::nullopt};
+  const auto slash = model.find('/');  // whose checkpoint of that type it is nobody said, and many owners have none
+  return {(slash == model.npos ? model : "OWNER" + model.substr(slash)) + std::string(suffix->text), std::nullopt};
 }
 
 std::optional<std::string> draft_model(const ServerLetter& letter) {
@@ -340,7 +341,8 @@ std::vector<std::string> notes_on(const ServerLetter& letter, const std::string&
                     letter.question.layout.nodes));
   }
   if (model != letter.names.weights() && command.find(model) != std::string::npos) {
-    notes.push_back(model + " stands for any such checkpoint");
+    notes.push_back(fmt::format("{} stands for any {} checkpoint of {}", model, spec::name_of(letter.serving().quant),
+                                letter.names.weights()));
   }
   if (letter.serving().role != spec::ServerRole::both) {
     notes.push_back(fmt::format("requests go to {}, which knows the servers of both kinds",
