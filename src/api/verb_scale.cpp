@@ -1,4 +1,5 @@
 // llmcalc scale: parameters, tokens, compute, time and money, each from the others, and what a law predicts of them
+#include "answer/figures.hpp"
 #include "api/verbs.hpp"
 #include "laws/scaling.hpp"
 #include "llmcalc/quantity/error.hpp"
@@ -6,6 +7,7 @@
 #include "quantity/lists.hpp"
 #include "quantity/parse.hpp"
 #include "quantity/suggest.hpp"
+#include "quantity/text.hpp"
 #include "read/resolve.hpp"
 #include "read/words.hpp"
 #include "render/scaling.hpp"
@@ -157,6 +159,12 @@ void add_accelerator(ScaleQuestion& question, const spec::Accelerator& gpu) {
   if (!question.memory) question.memory = gpu.memory_usable;
 }
 
+/// The size of a model that is known by name; of a mixture those that a token meets, whose products are its compute.
+void add_model(ScaleQuestion& question, const read::ModelPreset& model) {
+  if (question.params) throw quantity::BadInput("--params", "contradicts '" + model.id + "': name one model");
+  question.params = answer::model_size(model.shape).active;
+}
+
 /// Money and time follow from an accelerator's price and peak: whoever names none is told how to.
 laws::ScaleAnswer scaled(const ScaleOptions& options) {
   const bool buys = options.question.cost || options.question.time || options.question.gpu_time;
@@ -187,11 +195,13 @@ std::vector<Flag> scale_flags() {
 }
 
 Reply ask_scale(const Arguments& arguments, const Surroundings& around) {
-  arguments.names(0);
   auto options = scale_options(arguments);
-  if (!options.gpu.empty()) {
+  const auto& named = arguments.names(1);
+  if (!named.empty() || !options.gpu.empty()) {
     const auto catalogue = around.catalogue(arguments);
-    add_accelerator(options.question, catalogue.accelerator(options.gpu, "--gpu").accelerator);
+    if (!named.empty()) add_model(options.question, catalogue.model(named.front(), quantity::quoted(named.front())));
+    if (!options.gpu.empty())
+      add_accelerator(options.question, catalogue.accelerator(options.gpu, "--gpu").accelerator);
   }
   const auto answer = scaled(options);
   const render::TextStyle style{.bars = around.terminal, .explain = arguments.has("explain")};

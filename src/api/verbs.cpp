@@ -32,7 +32,7 @@ constexpr Verb rows[] = {
      "text|json", "gpu model format",
      "llmcalc from axolotl.yaml\n"
      "llmcalc from 'torchrun --nproc_per_node 8 train.py --deepspeed ds_config.json'"},
-    {"scale", "[options]", "parameters, tokens, compute, cost and loss of a run, from each other", scale_flags,
+    {"scale", "[model] [options]", "parameters, tokens, compute, cost and loss of a run, from each other", scale_flags,
      ask_scale, "text|json", "params tokens compute loss gpu days cost mfu law explain format",
      "llmcalc scale --params 7e9\n"
      "llmcalc scale --cost 10000 --gpu h100-sxm:8"},
