@@ -227,7 +227,7 @@ std::string_view Arguments::choice(std::string_view flag, std::span<const std::s
   if (value == nullptr) return words.front();
   const auto found = std::ranges::find(words, *value);
   if (found != words.end()) return *found;
-  const auto expected = quantity::joined(words, ", ");
+  const auto expected = quantity::joined(words.subspan(words.front().empty() ? 1 : 0), ", ");  // "" is to say nothing
   throw BadInput(dashed(flag), "'" + *value + "' is not one of " + expected, quantity::did_you_mean(*value, words));
 }
 

@@ -5,7 +5,9 @@
 #include "llmcalc/answer/estimate.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/elementary.hpp"
+#include "quantity/format.hpp"
 #include "quantity/lists.hpp"
+#include "quantity/text.hpp"
 #include "read/vocabulary.hpp"
 #include "read/words.hpp"
 #include "spec/names.hpp"
@@ -13,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -210,9 +213,7 @@ read::PlanWords Planner::bases(const std::vector<Given>& words) const {
     base.resolved = std::move(counted.bases.front().resolved);
     enough.push_back(std::move(base));
   }
-  if (enough.empty()) {
-    throw BadInput("plan", "no number of accelerators up to 131,072 is enough", "loosen a limit or say --gpus");
-  }
+  if (enough.empty()) return plan;
   plan.bases = std::move(enough);
   return plan;
 }
@@ -220,8 +221,13 @@ read::PlanWords Planner::bases(const std::vector<Given>& words) const {
 std::vector<Given> Planner::grown(const std::vector<Given>& words) const {
   const bool by_length = options_.largest == Largest::seq;
   const std::string term = by_length ? "seq" : "params";
+  const auto* model = read::find_word(words, "model");
+  if (!by_length && model != nullptr)
+    throw BadInput("--largest params", "grows a Llama-like model, and '" + model->text + "' has its size",
+                   "leave the model out, or say --largest seq");
   const auto value = [&](std::int64_t step) {
-    return std::to_string(by_length ? step * sequence_unit : size_of(step));
+    return by_length ? std::to_string(step * sequence_unit)
+                     : quantity::format_parameters(quantity::parameters(size_of(step)));
   };
   const std::int64_t most = by_length ? longest_sequence / sequence_unit : size_steps;
   const std::int64_t step = last_good(most, [&](std::int64_t n) { return fits(with(words, term, value(n))); });
@@ -279,6 +285,26 @@ std::vector<render::PlanRow> ReportBuilder::rows(const std::vector<search::Plann
   return rows;
 }
 
+/// The Hub's id of the run's model, as it was typed or as its preset is published; empty where none is known.
+std::string hub_id(const AskedWords& asked, const std::vector<Given>& varied) {
+  const auto* own = read::find_word(varied, "model");
+  const auto* model = own != nullptr ? own : read::find_word(asked.words, "model");
+  if (model == nullptr || model->text.find('/') != std::string::npos) return model == nullptr ? "" : model->text;
+  return asked.source.catalogue.model(model->text, model->origin.where).named(model->text).repository;
+}
+
+/// Launches that name their model and not its sizes.
+std::vector<dialects::Launch> launches_of(const spec::Question& question, const std::string& model) {
+  constexpr std::string_view unnamed = "$MODEL";
+  auto launches = dialects::launches(question);
+  if (model.find('/') == std::string::npos) return launches;
+  for (auto& [framework, command, beyond] : launches) {
+    for (auto at = command.find(unnamed); at != std::string::npos; at = command.find(unnamed, at + model.size()))
+      command.replace(at, unnamed.size(), model);
+  }
+  return launches;
+}
+
 render::PlanReport ReportBuilder::build(const search::Findings& findings) const {
   render::PlanReport report;
   report.objective = word_of(space_.question().objective);
@@ -288,6 +314,7 @@ render::PlanReport ReportBuilder::build(const search::Findings& findings) const 
   report.front = rows(findings.front);
   report.looked_at = findings.looked_at;
   report.fitting = findings.fitting;
+  report.counted = plan_.counts_accelerators;
   report.assumptions = plan_.bases.front().resolved.assumptions;
   report.warnings = plan_.bases.front().resolved.warnings();
   report.version = version();
@@ -301,7 +328,7 @@ render::PlanReport ReportBuilder::build(const search::Findings& findings) const 
   report.estimate = answer::estimate(question);
   quantity::append(report.warnings, report.estimate->warnings);
   report.fit_command = fit_command(asked_, plan_.bases[choice.base].varied, question);
-  report.launch = dialects::launches(question);
+  report.launch = launches_of(question, hub_id(asked_, plan_.bases[choice.base].varied));
   return report;
 }
 
@@ -310,6 +337,58 @@ render::PlanReport ReportBuilder::build(const search::Findings& findings) const 
 render::PlanReport plan_report(const AskedWords& asked, const read::PlanWords& plan, const search::PlanSpace& space,
                                const search::Findings& findings) {
   return ReportBuilder(asked, plan, space).build(findings);
+}
+
+namespace {
+
+/// Those that a search compares: of "any" all that have a price, by which they are told apart.
+std::vector<std::string> compared(const std::string& list, const read::Catalogue& catalogue) {
+  using Preset = read::AcceleratorPreset;
+  const auto id = [](const Preset& preset) { return preset.accelerator.id; };
+  const auto has_price = [](const Preset& preset) { return preset.accelerator.price_per_hour.has_value(); };
+  if (list == "any") return quantity::mapped_if(catalogue.accelerators(), id, has_price);
+  return quantity::mapped(quantity::pieces_of(list, ","), [](auto part) { return std::string(quantity::trim(part)); });
+}
+
+/// What a person said is kept, what nobody said is searched.
+search::ServerPlans plans_for(const std::vector<Given>& words, const spec::Question& question) {
+  const auto open = [&](std::string_view term) { return !read::has_word(words, term); };
+  constexpr std::size_t shown = 5;
+  return search::plan_server(question, {.engines = open("engine"), .quants = open("quant")}, shown);
+}
+
+/// Without a price behind all that have one.
+double price_of(const search::ServerPlan& plan) {
+  const auto& price = plan.speed.cost.all;
+  return price ? quantity::in_dollars(*price) : std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+search::ServerPlans plan_servers(std::vector<Given>& words, const read::Catalogue& catalogue, const AskServer& asked) {
+  const auto* list = read::find_word(words, "gpu");
+  const auto gpus = list == nullptr ? std::vector<std::string>() : compared(list->text, catalogue);
+  if (gpus.size() < 2) return plans_for(words, asked(words));
+  const bool any = list->text == "any";
+  search::ServerPlans all;
+  for (const auto& gpu : gpus) {
+    words = with(std::move(words), "gpu", gpu);
+    search::ServerPlans plans;
+    try {
+      plans = plans_for(words, asked(words));
+    } catch (const BadInput&) {  // of all there are, some run no such server
+      if (!any) throw;
+    }
+    all.layouts += plans.layouts;
+    all.starting += plans.starting;
+    all.estimates += plans.estimates;
+    if (!plans.best.empty()) all.best.push_back(std::move(plans.best.front()));
+  }
+  std::ranges::stable_sort(all.best, {}, price_of);
+  constexpr std::size_t shown = 5;
+  if (all.best.size() > shown) all.best.resize(shown);
+  words = with(std::move(words), "gpu", all.best.empty() ? gpus.front() : all.best.front().question.gpu->id);
+  return all;
 }
 
 }  // namespace llmcalc::api

@@ -181,7 +181,8 @@ std::vector<Flag> plan_flags() {
       {"objective", "step-time|cost|energy|memory|gpus|micro-batch", "what the best layout is best at", "Plan"},
       {"write", "DIR", "put the launch of the best there: its files, and run.sh", "Plan"},
       {"force", "", "over what is there already, with --write", "Plan"},
-      {"top", "number", "how many of the best to show; default 10", "Plan"},
+      {"top", "number", "how many of the best to show, on more than one screen", "Plan"},
+      {"full", "", "every list and how the best is started, on more than one screen", "Plan"},
       {"largest", "seq|params|micro-batch", "the most that fits, and its best layout", "Plan"},
       {"table", "TERM,TERM", "the best layout for each pair of values, as --table seq,micro-batch", "Plan"},
       {"strict", "", "a fit inside the error bar is none", "Plan"},
@@ -293,7 +294,9 @@ PlanOptions plan_options(const Arguments& arguments, const Surroundings& around)
   options.search.is_quiet = arguments.has("quiet");
   options.format = static_cast<PlanFormat>(std::ranges::find(plan_forms, arguments.choice("format", plan_forms)) -
                                            plan_forms.begin());
-  options.style.colour = wants_colour(arguments, around);
+  options.style = {.colour = wants_colour(arguments, around),
+                   .bars = around.terminal,
+                   .full = arguments.has("full") || arguments.has("top")};
   if (!arguments.has("rows")) check(options);
   return options;
 }

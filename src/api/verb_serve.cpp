@@ -2,6 +2,7 @@
 #include "api/asked.hpp"
 #include "api/inner/limits.hpp"
 #include "api/inner/many_runs.hpp"
+#include "api/inner/planner.hpp"
 #include "api/verbs.hpp"
 #include "dialects/server.hpp"
 #include "llmcalc/llmcalc.hpp"
@@ -12,6 +13,7 @@
 #include "quantity/text.hpp"
 #include "read/rows.hpp"
 #include "read/words.hpp"
+#include "serving/capacity.hpp"
 
 #include <algorithm>
 #include <array>
@@ -42,13 +44,6 @@ dialects::ServedNames served_names(const std::vector<read::Given>& words, const 
   return names;
 }
 
-/// What a person said is kept, what nobody said is searched.
-search::ServerPlans plans_for(const std::vector<read::Given>& words, const spec::Question& question) {
-  const auto open = [&](std::string_view term) { return !read::has_word(words, term); };
-  constexpr std::size_t shown = 5;
-  return search::plan_server(question, {.engines = open("engine"), .quants = open("quant")}, shown);
-}
-
 /// What is said of the server is said of the best one that was found; what was assumed in its place is no matter.
 void take_best(const search::ServerPlans& plans, read::Resolved& resolved) {
   if (plans.best.empty()) return;
@@ -57,6 +52,11 @@ void take_best(const search::ServerPlans& plans, read::Resolved& resolved) {
     constexpr std::array<std::string_view, 3> searched{"engine", "quant", "tp"};
     return quantity::contains(searched, assumed.term);
   });
+  const auto deployment = serving::deploy(resolved.question);
+  auto& context = resolved.question.serving.load.context;
+  if (context > 0 || serving::fits(deployment, deployment.setup.context, 1)) return;
+  context = serving::capacity_of(deployment).max_context;
+  resolved.assumptions.push_back({"--context " + std::to_string(context) + ", the longest that one request gets"});
 }
 
 /// "--gpus 12 --tp 4" as words in the place of what was said: of an accelerator and its count, which one word may say,
@@ -134,8 +134,9 @@ render::ServingReport serve(const std::vector<read::Given>& said, const std::opt
     question.question.serving.load.trace = options.trace;
     return question;
   };
-  auto resolved = asked(words);
   render::ServingReport report;
+  if (options.layout) report.plans = plan_servers(words, catalogue, [&](const auto& of) { return asked(of).question; });
+  auto resolved = asked(words);
   if (options.find) {
     report.found = serving::find(resolved.question, *options.find);
     if (const auto* chosen = chosen_of(report.found)) {
@@ -145,10 +146,7 @@ render::ServingReport serve(const std::vector<read::Given>& said, const std::opt
   }
   report.question = std::move(resolved.echo);
   add_absent(read::serving_vocabulary(), report.question);
-  if (options.layout) {
-    report.plans = plans_for(words, resolved.question);
-    take_best(*report.plans, resolved);
-  }
+  if (report.plans) take_best(*report.plans, resolved);
   const auto& question = resolved.question;
   report.answer = serving::serve(question);
   if ((report.plans && report.plans->best.empty()) || (options.find && chosen_of(report.found) == nullptr))
@@ -337,7 +335,9 @@ Reply ask_serve(const Arguments& arguments, const Surroundings& around) {
   auto asked = asked_server(arguments, around, catalogue);
   options.trace = take_trace(arguments, around, asked);
   if (arguments.has("show-question")) return show_question(asked, "serve");
-  if (asks_many(arguments, asked.words, {"markdown", "csv", "junit"}))
+  auto counted = asked.words;  // a search for a layout takes several accelerators as one question
+  if (options.layout) std::erase_if(counted, [](const read::Given& word) { return word.term == "gpu"; });
+  if (asks_many(arguments, counted, {"markdown", "csv", "junit"}))
     return serve_each(arguments, {asked, {around, catalogue}, options.trace, strict});
   auto report = serve(asked.words, asked.config, catalogue, options);
   const auto& assumed = asked.reading.assumptions;

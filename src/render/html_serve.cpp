@@ -147,7 +147,7 @@ std::string to_html(const PlanReport& report, const TextStyle& style) {
   TextStyle plain = style;
   plain.colour = false;
   const auto text = to_text(report, plain);
-  const auto title = report.estimate ? headline(report) : lines_of(text).front();
+  const auto title = report.estimate ? headline(report, {}) : lines_of(text).front();
   return html_page(title, report.version, [&](Html& html) {
     html.element("h1", title);
     add_list(html, "Warnings", report.warnings);

@@ -194,17 +194,17 @@ std::string layout_words(const PlanReport& report, const PlanRow& row) {
   return layout_words(report, row, telling_terms(report));
 }
 
-std::string headline(const PlanReport& report) {
+std::string headline(const PlanReport& report, const TextStyle& style) {
   const auto& run = report.best.front().run;
   const auto& estimate = *report.estimate;
   std::string line =
-      fmt::format("best of {} layouts on {}: {} a step, {}", quantity::format_count(report.looked_at),
-                  machine_of(report), quantity::format_duration(run.step), quantity::format_duration(run.total));
+      fmt::format("{}  best of {} layouts on {}: {} a step, {}", verdict_word(estimate.verdict.kind, style),
+                  quantity::format_count(report.looked_at), machine_of(report), quantity::format_duration(run.step),
+                  quantity::format_duration(run.total));
   if (run.cost) line += ", " + quantity::format_money(*run.cost);
   const auto unit = memory_unit_for(estimate.verdict.capacity);
   line += fmt::format(", MFU {}, {} of {} {}", quantity::format_percent(estimate.compute.mfu),
                       in_unit(run.memory, unit), in_unit(estimate.verdict.capacity, unit), unit.name);
-  if (estimate.verdict.kind == trust::VerdictKind::tight) line += " (tight)";
   return line;
 }
 
@@ -227,22 +227,6 @@ std::string front_text(const PlanReport& report, const PlanText& text, const Tex
          text.table(thinned(report.front, most), false);
 }
 
-/// A command on several lines, each of which a shell continues.
-std::string continued(std::string_view command) {
-  constexpr std::string_view continuation = " \\\n  ";
-  std::string text;
-  std::size_t column = 0;
-  while (!command.empty()) {
-    const auto end = std::min(command.find(" --", 1), command.size());
-    const auto option = command.substr(0, end);
-    const bool breaks = column + option.size() + 2 > page_columns;
-    text.append(breaks ? continuation : "").append(option.substr(breaks ? 1 : 0));
-    column = breaks ? option.size() + 1 : column + option.size();
-    command.remove_prefix(end);
-  }
-  return text;
-}
-
 std::string launch_text(const PlanReport& report, const TextStyle& style) {
   std::string text;
   for (const dialects::Launch& line : report.launch) {
@@ -254,105 +238,135 @@ std::string launch_text(const PlanReport& report, const TextStyle& style) {
   return text;
 }
 
+constexpr std::size_t hanging = 2;
+
+Paragraph fixed(std::vector<std::string> lines) {
+  const auto count = lines.size();
+  return {std::move(lines), count};
+}
+
+Paragraph plan_verdict(const PlanReport& report, const TextStyle& style) {
+  auto lines = lines_of(wrapped(headline(report, style), 0, hanging));
+  if (!report.largest_term.empty()) {
+    quantity::append(
+        lines, page_lines("the largest that fits: " + spec::option_of(report.largest_term) + " " + report.largest_value,
+                          hanging));
+  }
+  quantity::append(lines, gauge(report.best.front().run.memory, report.estimate->verdict.capacity, style));
+  return fixed(std::move(lines));
+}
+
+/// The verdict again, beside the prompt.
+Paragraph plan_last(const PlanReport& report, const TextStyle& style) {
+  const auto& run = report.best.front().run;
+  const auto words =
+      fmt::format("{}  {}: {} a step, {}", verdict_word(report.estimate->verdict.kind, style), machine_of(report),
+                  quantity::format_duration(run.step), need_words(report.estimate->verdict, style));
+  return {lines_of(wrapped(words, 0, hanging)), blocks_without_end};
+}
+
+/// A table of which whole rows are left out, from the last, where the screen is full.
+Paragraph rows_of(const std::string& table, std::size_t least_rows) {
+  constexpr std::size_t figures_end = 12;  // before it begins every row, behind it what a layout has on further lines
+  Paragraph block{lines_of(table), 0};
+  for (std::size_t line = 1; line < block.lines.size(); ++line) {
+    const bool ends = line + 1 == block.lines.size() || block.lines[line + 1].find_first_not_of(' ') < figures_end;
+    if (ends) block.ends.push_back(line + 1);
+  }
+  block.least = block.ends[std::min(least_rows, block.ends.size()) - 1];
+  return block;
+}
+
+/// The best of each that is compared, or the best of all and what else takes less memory.
+std::pair<Paragraph, Paragraph> short_tables(const PlanReport& report, const TextStyle& style) {
+  const PlanText text(report, style);
+  constexpr std::size_t least_rows = 3;
+  const auto& all = report.each.empty() ? report.best : report.each;
+  const std::size_t most_rows = report.each.empty() ? 5 : 10;
+  const std::vector told(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(most_rows, all.size())));
+  auto best = rows_of(text.table(told, true), least_rows);
+  auto others = report.front;
+  std::erase_if(others, [&](const PlanRow& row) { return quantity::contains(told, row.values, &PlanRow::values); });
+  if (!report.each.empty() || others.empty()) return {std::move(best), {}};
+  auto lines = lines_of(text.table(thinned(others, 4), false));
+  lines.front() = paint("less memory takes longer", Ink::heading, style);
+  auto smaller = rows_of(quantity::joined(lines, "\n"), 1);
+  smaller.ends.insert(smaller.ends.begin(), smaller.least = 0);
+  return {std::move(best), std::move(smaller)};
+}
+
+Paragraph short_launch(const PlanReport& report, const TextStyle& style) {
+  Paragraph block{lines_of(launch_text(report, style)), 0};
+  if (!block.lines.empty()) block.lines.erase(block.lines.begin());  // the blank one
+  block.ends = {0, block.lines.size()};
+  return block;
+}
+
+Paragraph plan_legend(const PlanReport& report, const TextStyle& style) {
+  const auto legend = legend_of(report);
+  if (legend.empty()) return {};
+  return fixed(lines_of(paint(wrapped("(" + legend + ")", 0, 1), Ink::dim, style)));
+}
+
+Paragraph plan_assumed(const PlanReport& report, const TextStyle& style) {
+  auto lines = lines_of(assumed_text(report.assumptions, style));
+  if (!lines.empty()) lines.erase(lines.begin());  // the blank one
+  const std::size_t least = std::min<std::size_t>(1, lines.size());
+  return {std::move(lines), least, true};
+}
+
+std::string on_one_screen(const PlanReport& report, const TextStyle& style) {
+  auto [best, smaller] = short_tables(report, style);
+  std::array blocks{
+      plan_verdict(report, style),
+      std::move(best),
+      std::move(smaller),
+      plan_legend(report, style),
+      fixed(command_lines(report.fit_command, "in full", style)),
+      short_launch(report, style),
+      plan_assumed(report, style),
+      fixed(labelled("more", "--full all lists and the launch, --top 50, --format csv, json, html", style)),
+      plan_last(report, style)};
+  const auto warned = lines_of_warnings(report.warnings);
+  return on_a_screen(blocks, style.lines - std::min(style.lines, warned));
+}
+
+std::string nothing_fits(const PlanReport& report, const TextStyle& style) {
+  const auto word = verdict_word(trust::VerdictKind::does_not_fit, style);
+  const auto why =
+      report.looked_at == 0
+          ? "no layout is legal with what is held: degrees must divide accelerators, heads, layers and global batch"
+          : fmt::format("none of {} layouts fits{}", quantity::format_count(report.looked_at),
+                        report.counted ? "" : ", nor does any number of accelerators up to 131,072");
+  const std::string hint = std::string(report.counted ? "without --gpus it finds the fewest that are enough; " : "") +
+                           "llmcalc fit says what would make one layout fit";
+  const auto last = lines_of(wrapped(word + "  " + why, 0, hanging));
+  std::array blocks{fixed(last),
+                    fixed(labelled("try",
+                                   "without --gpus it finds the fewest that are enough; llmcalc fit says what "
+                                   "would make one layout fit",
+                                   style)),
+                    plan_assumed(report, style), Paragraph{last, last.size()}};
+  return on_a_screen(blocks, style.lines);
+}
+
 }  // namespace
 
 std::string to_text(const PlanReport& report, const TextStyle& style) {
-  if (report.best.empty()) {
-    if (report.looked_at == 0) {
-      return "no layout is legal with what is held: degrees must divide accelerators, heads, layers and global batch\n";
-    }
-    return fmt::format("none of {} layouts fits\n{}", quantity::format_count(report.looked_at),
-                       assumed_text(report.assumptions, style));
-  }
+  if (report.best.empty()) return on_screen(nothing_fits(report, style), style);
+  if (!style.full) return on_screen(on_one_screen(report, style), style);
   const PlanText text(report, style);
-  constexpr std::size_t indent = 2;
-  std::string answer = paint(wrapped(headline(report), 0, indent) + "\n", Ink::heading, style);
-  if (!report.largest_term.empty())
-    answer += "the largest that fits: " + report.largest_term + " " + report.largest_value + "\n";
+  std::string answer = quantity::joined(plan_verdict(report, style).lines, "\n") + "\n";
   answer += "\n" + text.table(report.best, true);
   if (!report.each.empty()) {
     answer += "\n" + paint("the best of each", Ink::heading, style) + "\n\n" + text.table(report.each, true);
   }
   answer += front_text(report, text, style);
-  if (const auto legend = legend_of(report); !legend.empty())
-    answer += "\n" + paint(wrapped("(" + legend + ")", 0, 1), Ink::dim, style) + "\n";
-  answer += "\n" + paint("the best in full", Ink::heading, style) + "\n" + continued(report.fit_command) + "\n" +
-            launch_text(report, style);
-  return on_screen(answer + assumed_text(report.assumptions, style), style);
-}
-
-namespace {
-
-/// The figure that the search made small, and what it takes.
-std::string cell_text(const std::optional<search::PlannedRun>& run) {
-  if (!run) return "-";
-  return quantity::format_duration(run->step) + " " + quantity::format_gib(run->memory);
-}
-
-}  // namespace
-
-std::string to_text(const PlanTable& table, const TextStyle& style) {
-  std::vector<Align> aligns(table.columns.size() + 1, Align::right);
-  aligns.front() = Align::left;
-  Table grid(aligns);
-  std::vector<std::string> head{table.row_term + " \\ " + table.column_term};
-  quantity::append(head, table.columns);
-  for (auto& cell : head) cell = paint(cell, Ink::dim, style);
-  grid.add_row(head);
-  for (std::size_t r = 0; r < table.rows.size(); ++r) {
-    std::vector<std::string> cells{table.rows[r]};
-    for (std::size_t c = 0; c < table.columns.size(); ++c) {
-      cells.push_back(cell_text(table.cells[r * table.columns.size() + c]));
-    }
-    grid.add_row(std::move(cells));
-  }
-  return on_screen("time of a step and memory of the best layout by " + table.objective + "\n\n" + grid.render(),
-                   style);
-}
-
-namespace {
-
-constexpr std::string_view figures = ",needed_bytes,step_time_s,total_s,cost_usd,energy_kwh\n";
-
-std::string figures_of(const search::PlannedRun& run) {
-  std::string line = "," + std::to_string(quantity::in_bytes(run.memory)) + "," +
-                     fmt::format("{}", quantity::in_seconds(run.step)) + "," +
-                     fmt::format("{}", quantity::in_seconds(run.total)) + ",";
-  if (run.cost) line += fmt::format("{}", quantity::in_dollars(*run.cost));
-  line += ",";
-  if (run.energy) line += fmt::format("{}", quantity::in_kilowatt_hours(*run.energy));
-  return line + "\n";
-}
-
-std::string lines(const std::vector<PlanRow>& rows, std::string_view list) {
-  std::string text;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    text.append(list).append(",").append(std::to_string(i + 1));
-    for (const auto& value : rows[i].values) text.append(",").append(shown(value, Medium::csv));
-    text.append(figures_of(rows[i].run));
-  }
-  return text;
-}
-
-}  // namespace
-
-std::string to_csv(const PlanReport& report) {
-  std::string text = "list,place";
-  for (const auto& term : report.terms) text.append(",").append(shown(term, Medium::csv));
-  return text.append(figures) + lines(report.best, "best") + lines(report.each, "each") + lines(report.front, "front");
-}
-
-std::string to_csv(const PlanTable& table) {
-  std::string text = shown(table.row_term, Medium::csv) + "," + shown(table.column_term, Medium::csv);
-  text.append(figures);
-  for (std::size_t r = 0; r < table.rows.size(); ++r) {
-    for (std::size_t c = 0; c < table.columns.size(); ++c) {
-      const auto& run = table.cells[r * table.columns.size() + c];
-      text += shown(table.rows[r], Medium::csv) + "," + shown(table.columns[c], Medium::csv) +
-              (run ? figures_of(*run) : ",,,,,\n");
-    }
-  }
-  return text;
+  if (const auto legend = plan_legend(report, style).lines; !legend.empty())
+    answer += "\n" + quantity::joined(legend, "\n") + "\n";
+  answer += "\n" + quantity::joined(command_lines(report.fit_command, "in full", style), "\n") + "\n";
+  answer += launch_text(report, style) + assumed_text(report.assumptions, style);
+  return on_screen(answer + "\n" + quantity::joined(plan_last(report, style).lines, "\n") + "\n", style);
 }
 
 }  // namespace llmcalc::render

@@ -27,6 +27,7 @@ struct PlanReport {
   std::vector<PlanRow> front;
   std::int64_t looked_at = 0;
   std::int64_t fitting = 0;
+  bool counted = true;                       ///< somebody said how many accelerators there are
   std::optional<answer::Estimate> estimate;  ///< of the best run; none when nothing fits
   std::string largest_term;                  ///< what was made as large as fits, if anything
   std::string largest_value;

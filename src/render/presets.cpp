@@ -255,7 +255,7 @@ void add_links(Card& card, const Accelerator& gpu) {
   if (gpu.cache) card.add("cache", quantity::format_gib(*gpu.cache));
 }
 
-std::string share_text(double share, std::string_view of) {
+std::string share_of_rate(double share, std::string_view of) {
   return share > 0.0 ? fmt::format("{} of {}", quantity::format_percent(share), of) : std::string();
 }
 
@@ -264,9 +264,9 @@ void add_rates(Card& card, const spec::Rates& rates) {
   if (!rates.known()) return;
   card.add_heading("measured rates");
   card.add("measured on", rates.measured.empty() ? "nothing: as a part of its kind" : rates.measured);
-  card.add("products", share_text(rates.products.ceiling, "the dense peak, large ones alone"));
-  card.add("attention", share_text(rates.attention.native.share, "the peak, long sequences"));
-  card.add("memory", share_text(rates.memory.kernels, "the bandwidth, large kernels"));
+  card.add("products", share_of_rate(rates.products.ceiling, "the dense peak, large ones alone"));
+  card.add("attention", share_of_rate(rates.attention.native.share, "the peak, long sequences"));
+  card.add("memory", share_of_rate(rates.memory.kernels, "the bandwidth, large kernels"));
   card.add("serving", rates.operations.empty() ? std::string() : "curves of " + rates.operations);
   card.add("entry", rates.id + " of presets/rates");
 }

@@ -84,10 +84,11 @@ std::string parts_line(const Speed& speed) {
   return words;
 }
 
-std::string layout_of(const search::ServerPlan& plan) {
+std::string layout_of(const search::ServerPlan& plan, bool names_gpu) {
   const auto& question = plan.question;
-  std::string words = fmt::format("--engine {} --quant {} --tp {}", spec::name_of(question.serving.engine),
-                                  spec::name_of(question.serving.quant), question.layout.tp);
+  std::string words = names_gpu ? fmt::format("--gpu {} ", question.gpu->id) : std::string();
+  words += fmt::format("--engine {} --quant {} --tp {}", spec::name_of(question.serving.engine),
+                       spec::name_of(question.serving.quant), question.layout.tp);
   if (question.layout.pp > 1) words += fmt::format(" --pp {}", question.layout.pp);
   if (question.serving.layout.attention_dp > 1)
     words += fmt::format(" --attention-dp {}", question.serving.layout.attention_dp);
@@ -133,13 +134,15 @@ Paragraph serving_plans(const ServingReport& report, const TextStyle& style) {
                   quantity::format_count(report.plans->starting), quantity::format_count(report.plans->estimates));
   const auto& best = report.plans->best;
   const bool has_rate = report.answer.deployment.question.serving.load.rate.has_value();
+  const auto differs = [&](const auto& plan) { return plan.question.gpu->id != best.front().question.gpu->id; };
+  const bool names_gpu = std::ranges::any_of(best, differs);
   const auto* none = has_rate ? "none carries the rate within the limits; " : "none keeps the limits; ";
   add_lines(block, labelled("best", (best.empty() ? none : "of ") + counted, style));
   block.least = block.lines.size();
   for (const search::ServerPlan& plan : best) {
     const Speed& speed = plan.speed;
-    auto words = fmt::format("{}: {} tokens/s, first token {}, then {}", layout_of(plan), rate_text(speed.tokens_per_s),
-                             format_duration(speed.ttft), format_duration(speed.tpot));
+    auto words = fmt::format("{}: {} tokens/s, first token {}, then {}", layout_of(plan, names_gpu),
+                             rate_text(speed.tokens_per_s), format_duration(speed.ttft), format_duration(speed.tpot));
     if (speed.cost.all) words += fmt::format(", {} a million with prompts", quantity::format_money(*speed.cost.all));
     const bool first = &plan == &best.front();
     add_lines(block, labelled("", words, style));

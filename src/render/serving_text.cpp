@@ -262,21 +262,28 @@ Paragraph table_of(const ServingReport& report, const TextStyle& style) {
   return block;
 }
 
-/// Broken where a shell lets a command be broken.
+}  // namespace
+
 std::vector<std::string> command_lines(std::string command, std::string_view label, const TextStyle& style) {
   for (auto at = command.find(" \\\n"); at != std::string::npos; at = command.find(" \\\n"))
     command.replace(at, 5, " ");
+  constexpr std::string_view kept = "\u00A0";  // no line is broken at it: an option stays beside its value
+  for (auto at = command.find(" --"); at != std::string::npos; at = command.find(" --", at + 1)) {
+    const auto end = std::min(command.find(' ', at + 1), command.size());
+    if (end + 1 < command.size() && command[end + 1] != '-' && command[end + 1] != '&') command.replace(end, 1, kept);
+  }
   constexpr std::size_t column = 12;
   constexpr std::size_t room_for_break = 2;
   auto lines = lines_of(wrapped(command, column, column, page_columns - room_for_break));
   if (lines.empty()) return lines;
+  for (auto& line : lines) {
+    for (auto at = line.find(kept); at != std::string::npos; at = line.find(kept)) line.replace(at, kept.size(), " ");
+  }
   for (std::size_t i = 0; i + 1 < lines.size(); ++i) lines[i] += " \\";
   const std::string padding(column - 2 - std::min(column - 2, label.size()), ' ');
   lines.front().insert(0, "  " + (label.empty() ? std::string() : paint(label, Ink::heading, style)) + padding);
   return lines;
 }
-
-}  // namespace
 
 std::string echoed(const ServingReport& report, std::string_view term) {
   const auto* line = quantity::find_or_null(report.question, term, &spec::Word::term);

@@ -23,16 +23,6 @@ constexpr std::size_t hanging = 2;
 constexpr std::size_t label_columns = 10;  // "assumed", "run", ... and what follows them
 constexpr std::string_view indent = "  ";
 
-/// Warnings stand on stderr, on the same screen as the answer.
-std::size_t lines_of_warnings(const Report& report) {
-  constexpr std::size_t lead = std::string_view("llmcalc: warning: ").size();
-  std::size_t lines = 0;
-  for (const auto& warning : report.estimate.warnings) {
-    lines += lines_of(wrapped(warning, lead, indent.size())).size();
-  }
-  return lines;
-}
-
 std::size_t lines_in(std::span<const Paragraph> blocks) {
   std::size_t lines = 0;
   for (const Paragraph& block : blocks) lines += block.lines.size();
@@ -67,6 +57,13 @@ void shorten(std::span<Paragraph> blocks, std::size_t most) {
 
 }  // namespace
 
+std::size_t lines_of_warnings(const std::vector<std::string>& warnings) {
+  constexpr std::size_t lead = std::string_view("llmcalc: warning: ").size();
+  std::size_t lines = 0;
+  for (const auto& warning : warnings) lines += lines_of(wrapped(warning, lead, indent.size())).size();
+  return lines;
+}
+
 std::vector<std::string> labelled(std::string_view label, std::string_view text, const TextStyle& style) {
   const auto column = indent.size() + label_columns;
   auto lines = lines_of(wrapped(text, column, column));
@@ -80,7 +77,8 @@ std::string summary(const Report& report, const TextStyle& style) {
                     summary_change(report, style),  summary_assumed(report, style), summary_more(report, style),
                     summary_last(report, style)};
   constexpr std::size_t fewest = 14;  // below, an answer would lose what it is about
-  const auto screen = std::max(fewest, style.lines - std::min(style.lines, lines_of_warnings(report)));
+  const auto screen =
+      std::max(fewest, style.lines - std::min(style.lines, lines_of_warnings(report.estimate.warnings)));
   return on_a_screen(blocks, screen);
 }
 

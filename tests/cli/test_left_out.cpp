@@ -98,3 +98,43 @@ TEST_CASE("no server fails on a word that was left out", "[long]") {
   }
   CHECK(asked > 2000);
 }
+
+namespace {
+
+/// Of `stride` presets one is planned, each under the next trainer and method.
+int check_plans(std::size_t stride) {
+  const std::vector<Option> optional{{"--gpus", "4"}, {"--seq", "256"}, {"--global-batch", "32"}};
+  const Words methods{"full", "lora", "qlora"};
+  const auto rows = frameworks::rows();
+  const auto all = models();
+  int asked = 0;
+  for (std::size_t n = 0; n < all.size(); n += stride) {
+    const std::size_t turn = n / stride;
+    const std::string framework(rows[turn % rows.size()]->words.front());
+    const std::string& method = methods[turn % methods.size()];
+    CAPTURE(all[n].value, method, framework);
+    asked +=
+        check_left_out({"plan", "--top", "1"},
+                       {all[n], {"--gpu", "h100-sxm"}, {"--framework", framework}, {"--method", method}}, optional);
+  }
+  return asked;
+}
+
+}  // namespace
+
+TEST_CASE("no plan fails on a word that was left out", "[long]") { CHECK(check_plans(20) > 80); }
+
+TEST_CASE("no plan of any preset fails on a word that was left out", "[.whole]") { CHECK(check_plans(1) > 2000); }
+
+TEST_CASE("no law of scaling fails on a word that was left out", "[long]") {
+  const std::vector<Option> optional{
+      {"--gpu", "h100-sxm:8"}, {"--tokens", "2T"}, {"--dtype", "bf16"}, {"--mfu", "0.4"}};
+  for (const std::string law : {"chinchilla", "kaplan", "llama-3"}) {
+    for (const Option& known : {Option{"--params", "8B"}, {"--compute", "1e24"}, {"--tokens", "1T"}}) {
+      auto others = optional;
+      std::erase_if(others, [&](const Option& option) { return option.flag == known.flag; });
+      CAPTURE(law, known.flag);
+      check_left_out({"scale"}, {known, {"--law", law}}, others);
+    }
+  }
+}

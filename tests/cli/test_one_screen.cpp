@@ -1,4 +1,4 @@
-// The answer of `fit` is one screen whatever is asked, warnings beside it included.
+// The answers of `fit`, `serve` and `plan` are one screen whatever is asked, warnings beside it included.
 #include "catch.hpp"
 #include "cli/run.hpp"
 #include "llmcalc/quantity/error.hpp"
@@ -109,6 +109,41 @@ TEST_CASE("a server for every model preset is answered on one screen, whether it
   }
 }
 
+namespace {
+
+/// Of `stride` presets one is planned in a way of its own.
+void check_plan_screens(std::size_t stride) {
+  const std::vector<Words> ways{{"--gpu", "h100:8"},
+                                {"--gpu", "rtx-4090", "--method", "qlora", "--framework", "trl"},
+                                {"--gpu", "h100,rtx-4090:2", "--method", "lora", "--framework", "axolotl"},
+                                {"--gpu", "a100-80:16", "--framework", "megatron", "--seq", "256"},
+                                {"--gpu", "b200:8", "--framework", "torchtitan", "--objective", "cost"}};
+  const auto models = read::Catalogue().models();
+  for (std::size_t n = 0; n < models.size(); n += stride) {
+    Words words{"plan", "--model", models[n].id};
+    const auto& way = ways[n / stride % ways.size()];
+    words.insert(words.end(), way.begin(), way.end());
+    try {
+      check_screen(words);
+    } catch (const quantity::BadInput& refused) {  // what cannot be asked has no answer
+      CHECK(refused.place() != "plan");
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("plans are answered on one screen, whether something fits or not", "[long]") {
+  check_plan_screens(16);
+  check_screen({"plan", "llama-3.1-8b", "--gpu", "h100,a100-80,b200,mi300x,4090", "--gpus", "8"});
+  check_screen({"plan", "--largest", "params", "--gpu", "4090", "--method", "qlora"});
+}
+
+TEST_CASE("plans of all presets, and of all accelerators, are answered on one screen", "[.whole]") {
+  check_plan_screens(1);
+  check_screen({"plan", "llama-3.1-8b", "--gpu", "any"});
+}
+
 TEST_CASE("the verdict stands first and again last, beside the prompt") {
   for (const Words& words : {Words{"fit", "--params", "1e9", "--gpu", "a100-80"},
                              {"fit", "--params", "70e9", "--gpu", "h100-sxm"},
@@ -116,7 +151,10 @@ TEST_CASE("the verdict stands first and again last, beside the prompt") {
                              {"fit", "--params", "1e9", "--gpu", "a100-80", "--full"},
                              {"serve", "--model", "llama-3-8b", "--gpu", "rtx-4090"},
                              {"serve", "--model", "llama-3-8b"},
-                             {"serve", "--model", "llama-3-70b", "--gpu", "rtx-4090"}}) {
+                             {"serve", "--model", "llama-3-70b", "--gpu", "rtx-4090"},
+                             {"plan", "--model", "llama-3.2-1b", "--gpu", "h100:4"},
+                             {"plan", "--model", "llama-3.2-1b", "--gpu", "h100:4", "--full"},
+                             {"plan", "--model", "llama-3-70b", "--gpu", "rtx-4090:2"}}) {
     INFO(joined(words));
     const auto lines = screen_of(cli::run(words, cli::Environment{}));
     const auto verdict = lines.front().substr(0, lines.front().find("  "));

@@ -41,6 +41,8 @@ TEST_CASE("what cannot be planned is refused at its place") {
   CHECK_THROWS_WITH(planned(plus(small, {"--objective", "costs"})), Contains("did you mean 'cost'"));
   CHECK_THROWS_WITH(planned(plus(small, {"--table", "seq,sequence"})), Contains("--table"));
   CHECK_THROWS_WITH(planned(plus(small, {"--top", "0"})), Contains("--top"));
+  CHECK_THROWS_WITH(planned(plus(small, {"--largest", "batch"})), Contains("not one of seq, params"));
+  CHECK_THROWS_WITH(planned({"llama-3.1-8b", "--gpu", "h100", "--largest", "params"}), Contains("leave the model out"));
 }
 
 TEST_CASE("what starts the best run is written into a folder, and read back as that run") {
@@ -52,8 +54,7 @@ TEST_CASE("what starts the best run is written into a folder, and read back as t
     const Words words = plus(base, {"--framework", framework, "--write", there});
     const auto plan = nlohmann::json::parse(planned(plus(words, {"--force"})).answer);
     CHECK_THROWS_WITH(planned(words), Contains("is there already") && Contains("--force"));
-    const Words again{"fit",   "--from",   there + "/run.sh", "--model", "llama-3.2-1b",
-                      "--gpu", "h100-sxm", "--format",        "json"};
+    const Words again{"fit", "--from", there + "/run.sh", "--gpu", "h100-sxm", "--format", "json"};
     const auto fit = nlohmann::json::parse(cli::run(again, cli::Environment{}).answer);
     CHECK(fit["needed_bytes"] == plan["best"][0]["figures"]["needed_bytes"]);
   }
@@ -133,7 +134,7 @@ TEST_CASE("when nothing fits the exit code says so") {
 }
 
 TEST_CASE("the command for the best run asks about that run") {
-  const auto plan = planned(plus(small, {"--framework", "megatron"})).answer;
+  const auto plan = planned(plus(small, {"--framework", "megatron", "--full"})).answer;
   const auto start = plan.find("llmcalc fit ") + 12;
   std::istringstream text(plan.substr(start, plan.find("\n\n", start) - start));
   Words words{"fit"};

@@ -8,6 +8,7 @@
 #include "read/words.hpp"
 #include "render/plan.hpp"
 #include "search/plan.hpp"
+#include "search/server_plan.hpp"
 
 #include <optional>
 #include <span>
@@ -112,5 +113,12 @@ class Planner {
 /// \param asked  the words as they were given, for the command that answers with the best run in full
 render::PlanReport plan_report(const AskedWords& asked, const read::PlanWords& plan, const search::PlanSpace& space,
                                const search::Findings& findings);
+
+using AskServer = std::function<spec::Question(const std::vector<read::Given>&)>;
+
+/// The best servers on one accelerator, or the best on each of several, most tokens for the money first; the words then
+/// name the accelerator of the best one.
+search::ServerPlans plan_servers(std::vector<read::Given>& words, const read::Catalogue& catalogue,
+                                 const AskServer& asked);
 
 }  // namespace llmcalc::api

@@ -143,9 +143,15 @@ Paragraph serving_plans(const ServingReport& report, const TextStyle& style);
 Paragraph serving_changes(const ServingReport& report, const TextStyle& style);
 Paragraph serving_remarks(const ServingReport& report, const TextStyle& style);
 
-/// "best of 11,862 layouts on 8 x a100-80-sxm: 2.07 min a step, ..."
+/// A command under a label, broken where a shell lets it be broken.
+std::vector<std::string> command_lines(std::string command, std::string_view label, const TextStyle& style);
+
+/// Lines that warnings take, which stand on stderr and on the same screen as the answer.
+std::size_t lines_of_warnings(const std::vector<std::string>& warnings);
+
+/// "FITS  best of 11,862 layouts on 8 x a100-80-sxm: 2.07 min a step, ..."
 /// \pre something fits
-std::string headline(const PlanReport& report);
+std::string headline(const PlanReport& report, const TextStyle& style);
 
 /// What its cache takes, or what is asked of it where that is not set aside.
 quantity::Bytes cache_of(const ServingReport& report);

@@ -1,0 +1,86 @@
+// Plans as CSV, and the best of each pair of values.
+#include "quantity/format.hpp"
+#include "quantity/lists.hpp"
+#include "render/foreign.hpp"
+#include "render/inner/text.hpp"
+#include "render/plan.hpp"
+
+#include <fmt/format.h>
+
+namespace llmcalc::render {
+
+namespace {
+
+/// The figure that the search made small, and what it takes.
+std::string cell_text(const std::optional<search::PlannedRun>& run) {
+  if (!run) return "-";
+  return quantity::format_duration(run->step) + " " + quantity::format_gib(run->memory);
+}
+
+}  // namespace
+
+std::string to_text(const PlanTable& table, const TextStyle& style) {
+  std::vector<Align> aligns(table.columns.size() + 1, Align::right);
+  aligns.front() = Align::left;
+  Table grid(aligns);
+  std::vector<std::string> head{table.row_term + " \\ " + table.column_term};
+  quantity::append(head, table.columns);
+  for (auto& cell : head) cell = paint(cell, Ink::dim, style);
+  grid.add_row(head);
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    std::vector<std::string> cells{table.rows[r]};
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      cells.push_back(cell_text(table.cells[r * table.columns.size() + c]));
+    }
+    grid.add_row(std::move(cells));
+  }
+  return on_screen("time of a step and memory of the best layout by " + table.objective + "\n\n" + grid.render(),
+                   style);
+}
+
+namespace {
+
+constexpr std::string_view figures = ",needed_bytes,step_time_s,total_s,cost_usd,energy_kwh\n";
+
+std::string figures_of(const search::PlannedRun& run) {
+  std::string line = "," + std::to_string(quantity::in_bytes(run.memory)) + "," +
+                     fmt::format("{}", quantity::in_seconds(run.step)) + "," +
+                     fmt::format("{}", quantity::in_seconds(run.total)) + ",";
+  if (run.cost) line += fmt::format("{}", quantity::in_dollars(*run.cost));
+  line += ",";
+  if (run.energy) line += fmt::format("{}", quantity::in_kilowatt_hours(*run.energy));
+  return line + "\n";
+}
+
+std::string lines(const std::vector<PlanRow>& rows, std::string_view list) {
+  std::string text;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    text.append(list).append(",").append(std::to_string(i + 1));
+    for (const auto& value : rows[i].values) text.append(",").append(shown(value, Medium::csv));
+    text.append(figures_of(rows[i].run));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string to_csv(const PlanReport& report) {
+  std::string text = "list,place";
+  for (const auto& term : report.terms) text.append(",").append(shown(term, Medium::csv));
+  return text.append(figures) + lines(report.best, "best") + lines(report.each, "each") + lines(report.front, "front");
+}
+
+std::string to_csv(const PlanTable& table) {
+  std::string text = shown(table.row_term, Medium::csv) + "," + shown(table.column_term, Medium::csv);
+  text.append(figures);
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      const auto& run = table.cells[r * table.columns.size() + c];
+      text += shown(table.rows[r], Medium::csv) + "," + shown(table.columns[c], Medium::csv) +
+              (run ? figures_of(*run) : ",,,,,\n");
+    }
+  }
+  return text;
+}
+
+}  // namespace llmcalc::render
