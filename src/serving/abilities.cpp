@@ -49,6 +49,7 @@ constexpr OptionRow option_rows[] = {
     {"slots", &has<&EngineOptions::slots>, "max_seqs"},
     {"gpu_layers", &has<&EngineOptions::gpu_layers>},
     {"cpu_experts", &is_positive<&EngineOptions::cpu_experts>, "gpu_layers"},
+    {"host_bandwidth", &has<&EngineOptions::host_bandwidth>},
     {"flash", &has<&EngineOptions::flash>},
     {"prefix_cache", &has<&EngineOptions::prefix_cache>},
     {"wait_steps", &is_positive<&EngineOptions::wait_steps>},

@@ -7,6 +7,7 @@
 #include "quantity/lists.hpp"
 #include "serving/forward.hpp"
 #include "serving/inner/engines.hpp"
+#include "serving/inner/ggml_pace.hpp"
 #include "spec/names.hpp"
 #include "timing/kernels.hpp"
 
@@ -244,8 +245,11 @@ void note_load(const spec::Question& question, const ServingAnswer& answer, Note
   }
   if (uses_processor(question)) {
     const bool experts = leaves_experts(question);
-    notes.push_back(fmt::format("{} are in host memory: their products run on the processor, and no speed is said",
-                                experts ? "experts of the first layers" : "the first layers"));
+    const bool said = question.serving.options.host_bandwidth.has_value();
+    notes.push_back(fmt::format("{} are in host memory, which the processor reads at half of {:.4g} GB/s{}",
+                                experts ? "experts of the first layers" : "the first layers",
+                                quantity::in_gigabytes_per_second(host_bandwidth(question)),
+                                said ? "" : " (DDR5-5600, two channels): --host-bandwidth says another"));
   }
 }
 
@@ -286,7 +290,7 @@ ServingAnswer serve(const spec::Question& question) {
   take_bytes_per_token(groups, deployment.setup.cache, answer);
   answer.state = states_of(deployment, groups, deployment.setup.slots);
   judge(answer);
-  if (answer.verdict == ServingVerdict::fits && !uses_processor(question)) answer.speed = speed_of(deployment);
+  if (answer.verdict == ServingVerdict::fits) answer.speed = speed_of(deployment);
   if (answer.speed) answer.broken_limits = broken_limits(question.serving.load, *answer.speed);
   answer.notes = notes_on(answer);
   return answer;

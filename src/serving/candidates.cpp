@@ -1,7 +1,6 @@
 #include "serving/inner/candidates.hpp"
 
 #include "llmcalc/spec/question.hpp"
-#include "serving/answer.hpp"
 #include "serving/inner/engines.hpp"
 #include "serving/speed.hpp"
 
@@ -21,7 +20,7 @@ bool carries(const Deployment& deployment, const Capacity& capacity) {
   if (deployment.prefill && !starts(tightest_rank(*deployment.prefill, alone))) return false;
   if (!load.rate && capacity.max_concurrency < load.concurrency) return false;
   if (!question.gpu || !(load.rate || is_limited(load))) return true;
-  const auto speed = uses_processor(question) ? std::nullopt : speed_of(deployment);
+  const auto speed = speed_of(deployment);
   return speed && keeps_limits(load, *speed);
 }
 

@@ -4,6 +4,7 @@
 #include "quantity/elementary.hpp"
 #include "serving/inner/pace.hpp"
 #include "serving/inner/step_work.hpp"
+#include "timing/network.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -36,14 +37,30 @@ struct StepShape {
   double positions = 1;
 };
 
+/// Whose work is summed: of all layers, or of what lies on the accelerators or in host memory.
+enum class Whose { all, card, host };
+
+/// Leading layers that stay in host memory, and those whose experts do.
+struct InHost {
+  std::int64_t layers = 0;
+  std::int64_t experts = 0;
+};
+
+InHost in_host(const spec::Question& question) {
+  const auto& options = question.serving.options;
+  const std::int64_t all = question.model.layer_count() + 1;  // the head is the last of what -ngl counts
+  const std::int64_t layers = std::max<std::int64_t>(all - options.gpu_layers.value_or(all), 0);
+  return {layers, std::max(layers, options.cpu_experts)};
+}
+
 /// Experts that tokens of a step reach are read once: E (1 - (1 - K/E)^tokens), were each to choose for itself.
 double reached(const ExpertWork& experts, double tokens) {
   const double apart = quantity::pow(tokens, ggml_kernels().alike);
   return experts.experts * (1.0 - quantity::pow(1.0 - experts.chosen / experts.experts, apart));
 }
 
-void add_attention(const LayerWork& layer, const Deployment& deployment, double positions, GgmlWork& sums) {
-  const auto layers = static_cast<double>(layer.layers);
+void add_attention(const LayerWork& layer, double layers, const Deployment& deployment, double positions,
+                   GgmlWork& sums) {
   sums.cache += 2 * layers * layer.mixer.state_bytes;
   if (layer.mixer.state_bytes > 0) sums.recurrences += layers;
   const LayerCache& kept = layer.mixer.kept;
@@ -57,28 +74,41 @@ void add_attention(const LayerWork& layer, const Deployment& deployment, double 
   sums.scores += layers * wide * heads;
 }
 
-void add_layer(const LayerWork& layer, const Deployment& deployment, const StepShape& step, GgmlWork& sums) {
-  const auto layers = static_cast<double>(layer.layers);
+void add_layers(const LayerWork& layer, double layers, const Deployment& deployment, double positions, GgmlWork& sums) {
   constexpr double wide = 4.0;
   for (const MatrixWork& matrix : layer.matrices) {
     sums.bytes += layers * matrix.bytes;
     sums.flops += layers * 2 * matrix.n * matrix.k;
     sums.activations += layers * wide * (matrix.n + matrix.k);
   }
-  if (layer.experts) {
-    sums.bytes += layers * reached(*layer.experts, step.rows) * layer.experts->bytes;
-    sums.expert_flops += layers * 2 * layer.experts->chosen * layer.experts->elements;
-    sums.mixtures += layers;
-  }
   sums.layers += layers;
-  add_attention(layer, deployment, step.positions, sums);
+  add_attention(layer, layers, deployment, positions, sums);
 }
 
-GgmlWork ggml_work(const Deployment& deployment, const StepShape& step) {
+void add_experts(const ExpertWork& experts, double layers, double rows, GgmlWork& sums) {
+  sums.bytes += layers * reached(experts, rows) * experts.bytes;
+  sums.expert_flops += layers * 2 * experts.chosen * experts.elements;
+  sums.mixtures += layers;
+}
+
+/// Of so many layers from `first` on those among the leading `host` ones, or the others.
+double count_of(Whose whose, std::int64_t first, std::int64_t layers, std::int64_t host) {
+  const std::int64_t leading = std::clamp<std::int64_t>(host - first, 0, layers);
+  return static_cast<double>(whose == Whose::all ? layers : whose == Whose::host ? leading : layers - leading);
+}
+
+GgmlWork ggml_work(const Deployment& deployment, const StepShape& step, Whose whose) {
+  const InHost host = in_host(deployment.question);
   GgmlWork sums;
+  std::int64_t first = 0;
   for (const StageWork& stage : step_work(deployment.question)) {
-    for (const LayerWork& layer : stage.layers) add_layer(layer, deployment, step, sums);
-    if (stage.head) sums.bytes += stage.head->bytes;
+    for (const LayerWork& layer : stage.layers) {
+      add_layers(layer, count_of(whose, first, layer.layers, host.layers), deployment, step.positions, sums);
+      if (layer.experts)
+        add_experts(*layer.experts, count_of(whose, first, layer.layers, host.experts), step.rows, sums);
+      first += layer.layers;
+    }
+    if (stage.head) sums.bytes += count_of(whose, first, 1, host.layers) * stage.head->bytes;
   }
   return sums;
 }
@@ -112,16 +142,19 @@ class GgmlClock {
         quantized_(!formats::is_plain(deployment.question.serving.quant)),
         cards_(static_cast<double>(deployment.question.layout.gpus)),
         together_(deployment.question.serving.layout.split == spec::CardSplit::layer ? 1.0 : cards_),
-        layer_s_(in_seconds(fuses_kernels(deployment.question) ? rates_.fused : rates_.layer)) {}
+        layer_s_(in_seconds(fuses_kernels(deployment.question) ? rates_.fused : rates_.layer)),
+        host_rate_(quantity::in_bytes_per_second(host_bandwidth(deployment.question))) {}
 
-  /// A step of several sequences multiplies as a prompt does, and sorts its rows by their experts.
+  /// A step of several sequences multiplies as a prompt does, and sorts its rows by their experts. What lies in host
+  /// memory the processor reads in its turn.
   double token(double sequences, double positions) const {
     const GgmlKernels& kernels = ggml_kernels();
-    const GgmlWork one = ggml_work(deployment_, {sequences, positions});
+    const GgmlWork one = ggml_work(deployment_, {sequences, positions}, Whose::card);
     const double cached = deployment_.setup.flash ? kernels.fused_cache : rates_.cache;
     double time = one.bytes / (reading() * together_) + sequences * one.cache / (bandwidth_ * cached * together_) +
                   launching(one) + in_seconds(rates_.token) + in_seconds(rates_.card) * (cards_ - 1);
     if (sequences > 1) time += sequences * products(one) + one.mixtures * kernels.sorting_us * micro;
+    time += by_processor(ggml_work(deployment_, {sequences, positions}, Whose::host), sequences);
     return time + (is_served() ? 1e-3 * kernels.sampled_ms : 0.0);
   }
 
@@ -130,7 +163,7 @@ class GgmlClock {
   double prompt(double length) const {
     const auto chunk = static_cast<double>(deployment_.setup.batched_tokens);
     const double chunks = std::ceil(length / chunk);
-    const GgmlWork all = ggml_work(deployment_, {chunk, length / 2});
+    const GgmlWork all = ggml_work(deployment_, {chunk, length / 2}, Whose::all);
     constexpr double streamed = 0.9;  // of the bandwidth, by a chunk that reads all 16-bit weights: assumed
     double time = length * products(all) + rates_.activations * length * all.activations / bandwidth_ +
                   chunks * all.layers * in_seconds(rates_.chunk);
@@ -140,11 +173,30 @@ class GgmlClock {
     } else {
       time += rates_.scores * all.scores * length * length / 2 / bandwidth_;
     }
-    if (together_ > 1) return time / together_;
-    return cards_ > 1 ? time * (chunks + cards_ - 1) / (chunks * cards_) * rates_.cards : time;
+    if (together_ > 1) {
+      time /= together_;
+    } else if (cards_ > 1) {
+      time *= (chunks + cards_ - 1) / (chunks * cards_) * rates_.cards;
+    }
+    return time + chunks * from_host(std::min(chunk, length), length / 2);
   }
 
  private:
+  /// Weights in host memory are copied for each chunk of a prompt, of experts those that its rows reach, since products
+  /// of 32 rows and more are left to the card (ggml-cuda.cu, ggml_backend_cuda_device_offload_op; ggml-backend.cpp,
+  /// ggml_backend_sched_compute_splits).
+  double from_host(double rows, double positions) const {
+    constexpr double fewest = 32;
+    const GgmlWork host = ggml_work(deployment_, {rows, positions}, Whose::host);
+    if (rows < fewest) return by_processor(host, 1);
+    return in_seconds(timing::to_host(gpu_, quantity::bytes(std::llround(host.bytes))));
+  }
+
+  /// Weights are read once, keys and values of each sequence.
+  double by_processor(const GgmlWork& sums, double sequences) const {
+    return (sums.bytes + sequences * sums.cache) / (host_rate_ * ggml_kernels().host_share);
+  }
+
   /// Seconds of all layers' launches.
   double launching(const GgmlWork& sums) const {
     const GgmlKernels& kernels = ggml_kernels();
@@ -182,11 +234,17 @@ class GgmlClock {
   double peak_;
   bool quantized_;
   double cards_;
-  double together_;  ///< cards that work on one layer at the same time
-  double layer_s_;   ///< a layer's launches
+  double together_;   ///< cards that work on one layer at the same time
+  double layer_s_;    ///< a layer's launches
+  double host_rate_;  ///< of the host's memory, bytes a second
 };
 
 }  // namespace
+
+/// Two channels of DDR5-5600, what desktop processors of 2023 to 2025 are sold for (Core i9-14900K, Ryzen 9 9950X).
+quantity::Bandwidth host_bandwidth(const spec::Question& question) {
+  return question.serving.options.host_bandwidth.value_or(quantity::gigabytes_per_second(89.6));
+}
 
 /// Cards that hold layers work one after another on a token.
 GgmlTimes ggml_times(const Deployment& deployment, double sequences, double positions, double prompt) {

@@ -37,7 +37,8 @@ constexpr GgmlKernels kernels{.fused_cache = 0.70,
                               .alike = 0.61,
                               .expert_prompt = 0.5,
                               .recurrent_us = 12,
-                              .sampled_ms = 0.5};
+                              .sampled_ms = 0.5,
+                              .host_share = 0.5};
 
 }  // namespace
 

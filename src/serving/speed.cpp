@@ -1,6 +1,7 @@
 #include "serving/speed.hpp"
 
 #include "llmcalc/spec/question.hpp"
+#include "serving/answer.hpp"
 #include "serving/inner/load_clock.hpp"
 #include "timing/energy.hpp"
 #include "trust/error_bar.hpp"
@@ -96,7 +97,7 @@ void add_bars(const spec::Question& question, const timing::ServingKernels& kern
   const bool ggml = spec::reads_gguf(engine);
   speed.measured_on = kernels.measured_on();
   speed.is_relative = !ggml && !kernels.is_measured();
-  const bool ggml_relative = ggml && question.gpu->generation.ggml_is_nearest;
+  const bool ggml_relative = ggml && (question.gpu->generation.ggml_is_nearest || uses_processor(question));
   const double wider = ggml_relative       ? trust::ggml_wider_by_generation
                        : speed.is_relative ? trust::wider_by_generation
                                            : 1.0;

@@ -201,4 +201,10 @@ std::string network_source(const spec::Accelerator& gpu, const spec::Layout& lay
                      node_gigabits(gpu, layout), whose, 100.0 * network_efficiency);
 }
 
+/// Grace's superchips have NVLink-C2C to the host instead of PCIe; pinned copies are taken to reach the same share.
+Seconds to_host(const spec::Accelerator& gpu, Bytes size) {
+  const auto link = gpu.host_link ? *gpu.host_link : board_bandwidth(gpu);
+  return size / quantity::bytes_per_second(gpu.rates.host.pinned * in_bytes_per_second(link));
+}
+
 }  // namespace llmcalc::timing

@@ -109,6 +109,9 @@ inline constexpr double network_efficiency = 0.9;
 /// Gigabits per second of one machine's network: as said, or as typical of the accelerator.
 double node_gigabits(const spec::Accelerator& gpu, const spec::Layout& layout);
 
+/// A copy between an accelerator and its host, one way.
+quantity::Seconds to_host(const spec::Accelerator& gpu, quantity::Bytes size);
+
 /// Where the prices of this run's communication come from, for a person.
 std::string network_source(const spec::Accelerator& gpu, const spec::Layout& layout);
 

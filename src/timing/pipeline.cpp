@@ -2,7 +2,7 @@
 #include "timing/inner/pipeline.hpp"
 
 #include "layers/widths.hpp"
-#include "timing/inner/fabric_curves.hpp"
+#include "timing/network.hpp"
 #include "timing/step_time.hpp"
 
 #include <algorithm>
@@ -32,12 +32,6 @@ Seconds handing_on(const spec::Layout& layout, std::int64_t micro_batches, Secon
 }
 
 namespace {
-
-/// Grace's superchips have NVLink-C2C to the host instead of PCIe; pinned copies are taken to reach the same share.
-Seconds to_host(const spec::Accelerator& gpu, Bytes size) {
-  const auto link = gpu.host_link ? *gpu.host_link : board_bandwidth(gpu);
-  return size / quantity::bytes_per_second(gpu.rates.host.pinned * in_bytes_per_second(link));
-}
 
 double accelerators_of_node(const spec::Layout& layout) {
   return static_cast<double>(layout.gpus) / static_cast<double>(layout.nodes);

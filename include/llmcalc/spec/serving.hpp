@@ -76,10 +76,11 @@ struct EngineOptions {
   std::optional<std::int64_t> slots;           ///< llama.cpp: sequences side by side
   std::optional<std::int64_t> gpu_layers;      ///< llama.cpp: layers on the accelerator, the head counting as one
   std::int64_t cpu_experts = 0;                ///< llama.cpp: leading layers whose experts stay in host memory
-  std::optional<bool> flash;                   ///< one attention kernel, without scores in memory
-  std::optional<bool> prefix_cache;            ///< what requests have in common is kept for later ones
-  double wait_steps = 0.0;                     ///< decoding steps for which a new request is let wait, in the mean
-  std::int64_t max_loras = 0;                  ///< adapters resident beside the model
+  std::optional<quantity::Bandwidth> host_bandwidth;  ///< of the host's memory; empty: a usual desktop's
+  std::optional<bool> flash;                          ///< one attention kernel, without scores in memory
+  std::optional<bool> prefix_cache;                   ///< what requests have in common is kept for later ones
+  double wait_steps = 0.0;     ///< decoding steps for which a new request is let wait, in the mean
+  std::int64_t max_loras = 0;  ///< adapters resident beside the model
   Draft draft;
   double accept = 0.7;  ///< share of proposed tokens that the model agrees with
 };

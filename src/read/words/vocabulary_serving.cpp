@@ -112,6 +112,22 @@ struct LayerCount {
   static std::string write(std::int64_t layers) { return layers > max_layers ? "all" : std::to_string(layers); }
 };
 
+/// A channel is 64 bits wide (JESD79-4, JESD79-5), and a desktop has two of them.
+struct HostMemory {
+  static constexpr std::string_view values = "GB/s, or as ddr5-6000 or ddr4-3200:8 (channels)";
+  static quantity::Bandwidth read(std::string_view text, std::string_view place) {
+    const std::string word = quantity::to_lower(quantity::trim(text));
+    if (!word.starts_with("ddr")) return quantity::gigabytes_per_second(Rate::read(word, place));
+    const auto rate = std::min(word.find('-'), word.size() - 1) + 1;
+    const auto colon = std::min(word.find(':', rate), word.size());
+    const std::string channels = colon < word.size() ? word.substr(colon + 1) : "2";
+    constexpr double gigabytes = 8e-3;  // of a million transfers
+    return quantity::gigabytes_per_second(gigabytes * Rate::read(word.substr(rate, colon - rate), place) *
+                                          static_cast<double>(Whole<1, 64>::read(channels, place)));
+  }
+  static std::string write(quantity::Bandwidth rate) { return write_double(quantity::in_gigabytes_per_second(rate)); }
+};
+
 constexpr Term serving_rows[] = {
 #include "vocabulary/serving.inc"
 };

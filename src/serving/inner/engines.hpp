@@ -35,7 +35,7 @@ inline constexpr std::string_view torch_on = "NVIDIA AMD Intel Apple Google AWS"
 
 inline constexpr std::array<std::string_view, 4> of_pages{"group_size", "shared_prefix", "prefill_servers",
                                                           "prefill_tp"};
-inline constexpr std::array<std::string_view, 2> of_gguf{"imatrix", "shared_prefix"};
+inline constexpr std::array<std::string_view, 3> of_gguf{"imatrix", "shared_prefix", "host_bandwidth"};
 inline constexpr std::array<std::string_view, 1> of_batches{"group_size"};
 
 /// True if an option of the engine says the term, or its files or its load do.

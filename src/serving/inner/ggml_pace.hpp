@@ -11,6 +11,9 @@ struct GgmlTimes {
   quantity::Seconds prompt;  ///< of one prompt alone
 };
 
+/// Of the host's memory, as said or as usual.
+quantity::Bandwidth host_bandwidth(const spec::Question& question);
+
 /// \param sequences  that decode together
 /// \param positions  behind the token
 GgmlTimes ggml_times(const Deployment& deployment, double sequences, double positions, double prompt);

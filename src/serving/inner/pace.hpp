@@ -50,6 +50,7 @@ const Turns& mixed_turns();
 const Turns& prompts_first_turns();
 
 /// How much longer prompts take one after another than their kernels do one by one.
+  double host_share = 0;     ///< of the host memory's bandwidth, at which a processor reads weights and cache
 double sustained(const spec::Accelerator& gpu);
 
 /// What llama.cpp's kernels take on every card alike; what they reach on each generation stands in presets/generations.
