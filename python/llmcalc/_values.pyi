@@ -1118,6 +1118,7 @@ class ServeOptions(TypedDict, total=False):
     slots: Option
     gpu_layers: Option
     cpu_experts: Option
+    host_bandwidth: Option
     flash: Option
     prefix_cache: Option
     wait_steps: Option

@@ -43,7 +43,9 @@ struct Setup {
   bool drafts_in_graphs = true;          ///< as steps are, where graphs are captured
   std::int64_t graph_prompts = 0;        ///< tokens of prompts up to which a step replays a graph
   double late_us = 0;                    ///< of a step that is scheduled only after the one before
+  bool ahead = false;                    ///< what a step holds is decided while the one before it is at work
   bool admits_whole = false;             ///< a sequence runs only where all of its answer will have room
+  bool reads_whole = false;              ///< a prompt that fits into a step is not cut
   std::vector<std::string> assumptions;  ///< defaults that move the answer and are not the engine's alone
 };
 
@@ -111,7 +113,6 @@ struct RankMemory {
 };
 
 struct Pace;
-struct Turns;
 
 /// How a server that reads prompts hands them to one that writes answers.
 struct Handover {
@@ -133,12 +134,12 @@ struct EngineRow {
   /// Terms that no option says, since they are of its files or of its load.
   std::span<const std::string_view> beside;
   const Pace& (*pace)();
-  const Turns& (*turns)();
   trust::ServerBars bars = {};
   Handover handover = {};
   Padded (*pads)(const spec::Question& question,
                  const layers::Weight& weight) = nullptr;  ///< matrices, for its kernels
   EngineRelease counts_by_length = {};  ///< the first that logs how many sequences its pool holds, not blocks
+  bool prompts_alone = false;           ///< reads prompts in steps of their own, before anything is decoded
   bool cuts_dense = false;              ///< MLP and shared experts over the ranks of all copies of the attention
   bool starts_copies = false;           ///< one command starts several copies of the whole model
   bool quantizes = false;               ///< as it loads: to fp8, and with bitsandbytes

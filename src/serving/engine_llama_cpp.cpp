@@ -350,7 +350,6 @@ constinit const EngineRow llama_cpp_row{.engine = spec::Engine::llama_cpp,
                                         .options = llama_cpp_options,
                                         .beside = of_gguf,
                                         .pace = &vllm_pace,
-                                        .turns = &mixed_turns,
                                         .reserves = false};
 
 constinit const EngineRow ollama_row{.engine = spec::Engine::ollama,
@@ -364,7 +363,6 @@ constinit const EngineRow ollama_row{.engine = spec::Engine::ollama,
                                      .options = ollama_options,
                                      .beside = of_gguf,
                                      .pace = &vllm_pace,
-                                     .turns = &mixed_turns,
                                      .reserves = false};
 
 }  // namespace llmcalc::serving

@@ -126,6 +126,7 @@ Setup sglang_setup(const spec::Question& question) {
   const std::int64_t graphs = question.layout.tp >= 4 ? tier.graphs_wide : tier.graphs;
   setup.graph_batch = options.graphs.value_or(true) ? graphs : 0;
   setup.max_sequences = options.max_sequences.value_or(4096);
+  setup.ahead = true;  // srt/managers/scheduler.py, event_loop_overlap
   setup.block = options.block.value_or(1);
   setup.memory_fraction = options.memory_fraction.value_or(usual_fraction(question, setup));
   return setup;
@@ -176,9 +177,8 @@ constinit const EngineRow sglang_row{
     .options = sglang_options,
     .beside = of_pages,
     .pace = &sglang_pace,
-    .turns = &prompts_first_turns,
-    .bars = {.first_token = trust::even(0.50)},
     .handover = {.by_chunks = true, .has_first = true, .router = "sglang_router.launch_router --pd-disaggregation"},
+    .prompts_alone = true,  // srt/managers/scheduler.py, get_next_batch_to_run
     .cuts_dense = true,
     .starts_copies = true,
     .quantizes = true,

@@ -81,7 +81,6 @@ constinit const EngineRow transformers_row{.engine = spec::Engine::hf,
                                            .memory = &transformers_memory,
                                            .beside = of_batches,
                                            .pace = &vllm_pace,
-                                           .turns = &mixed_turns,
                                            .reserves = false};
 
 }  // namespace llmcalc::serving

@@ -50,6 +50,8 @@ Setup trtllm_setup(const spec::Question& question) {
   setup.block = options.block.value_or(32);
   setup.graph_batch = options.graphs.value_or(true) ? 128 : 0;
   setup.admits_whole = true;  // llmapi/llm_args.py, SchedulerConfig: GUARANTEED_NO_EVICT
+  setup.reads_whole = true;   // and enable_chunked_prefill, which is off
+  setup.ahead = true;         // and disable_overlap_scheduler, which is off
   return setup;
 }
 
@@ -93,7 +95,6 @@ constinit const EngineRow trtllm_row{.engine = spec::Engine::trtllm,
                                      .options = trtllm_options,
                                      .beside = of_pages,
                                      .pace = &trtllm_pace,
-                                     .turns = &mixed_turns,
                                      .handover = {.has_first = true, .router = "trtllm-serve disaggregated"},
                                      .narrows_cache = true,
                                      .narrows_states = true};

@@ -155,6 +155,7 @@ void hold_all(const Deployment& deployment, const Stage& stage, std::int64_t tok
 void set_launching(Setup& setup) {
   const bool early = setup.release < of_vllm::leaner_steps;
   setup.late_us = early ? 1200.0 : 0.0;
+  setup.ahead = setup.release >= of_vllm::schedules_ahead;
   setup.drafts_in_graphs = !early;
   setup.graph_prompts = setup.release >= of_vllm::first_engine_v1 ? setup.graph_batch : 0;
 }
@@ -203,7 +204,6 @@ constinit const EngineRow vllm_row{.engine = spec::Engine::vllm,
                                    .options = vllm_options,
                                    .beside = of_pages,
                                    .pace = &vllm_pace,
-                                   .turns = &mixed_turns,
                                    .bars = {.first_token = trust::even(0.55), .each_token = 0.25},
                                    .handover = {.router = "llm-d, Dynamo or the proxy of vLLM's examples"},
                                    .pads = &pads_experts,

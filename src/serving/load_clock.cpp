@@ -13,11 +13,12 @@
 namespace llmcalc::serving {
 
 using quantity::in_seconds;
+using quantity::Seconds;
 using quantity::seconds;
 using spec::ServerRole;
 
 double mean_length(std::int64_t longest, const spec::Load& load) {
-  return static_cast<double>(longest) * (1.0 + load.range_ratio) / 2;
+  return static_cast<double>(longest) * (1.0 + load.range_ratio.value_or(1.0)) / 2;
 }
 
 namespace {
@@ -68,7 +69,6 @@ LoadClock::LoadClock(const Deployment& deployment)
       kernels_(*deployment.question.gpu),
       clock_(deployment, kernels_),
       drafting_(deployment, kernels_),
-      turns_(row_of(deployment.question.serving.engine).turns()),
       ggml_(spec::reads_gguf(deployment.question.serving.engine)),
       output_(std::max(mean_length(load_.output, load_), 1.0)),
       prompt_tokens_(mean_length(load_.prompt, load_)) {
@@ -78,6 +78,7 @@ LoadClock::LoadClock(const Deployment& deployment)
   const RankMemory rank = tightest_rank(deployment, {length, 1});
   room_ = std::min(rank.sequences_in_pool, static_cast<double>(deployment.setup.max_sequences));
   if (load_.prompt > 0 && role_of(deployment) != ServerRole::decode) prompt();
+  prepare_steps();
   if (!deployment.prefill) return;
   readers_ = std::make_unique<LoadClock>(*deployment.prefill);
   const Handover& handover = row_of(deployment.question.serving.engine).handover;
@@ -89,31 +90,22 @@ double LoadClock::copies() const {
   return static_cast<double>(deployment_.question.layout.dp * deployment_.question.serving.layout.attention_dp);
 }
 
-Speed LoadClock::running(double concurrency) const {
-  const double asked = std::max(1.0, concurrency / copies());
-  const Running running{asked, std::min(asked, room_)};
-  const Pass pass = at_once(running.admitted);
-  Speed speed;
-  speed.concurrency = concurrency;
-  speed.running = std::min(concurrency, running.admitted * copies());
-  speed.queued = concurrency - speed.running;
-  compose(pass, running, speed);
-  if (readers_) read_first(speed);
-  return speed;
+std::int64_t LoadClock::clients(double concurrency) const {
+  return std::max<std::int64_t>(std::llround(concurrency / copies()), 1);
 }
 
 /// Others are in the hands of the servers that read prompts, or on their way from there: as many as Little's law says.
 Speed LoadClock::at(double concurrency) const {
-  if (!readers_) return running(concurrency);
+  if (!readers_) return in_loop(concurrency);
   double low = 0;
   double high = seats();
-  const bool all_run = running(high).concurrency <= concurrency;
+  const bool all_run = writing(high).concurrency <= concurrency;
   constexpr double close = 1e-5;
   while (!all_run && high - low > close * high) {
     const double middle = (low + high) / 2;
-    (running(middle).concurrency < concurrency ? low : high) = middle;
+    (writing(middle).concurrency < concurrency ? low : high) = middle;
   }
-  Speed speed = running(all_run ? high : low);
+  Speed speed = writing(all_run ? high : low);
   const auto wait = std::max(seconds(concurrency / speed.requests_per_s) - speed.request, seconds(0));
   if (all_run) speed.queued = concurrency - speed.concurrency;
   if (all_run) speed.admission = wait;
@@ -123,15 +115,55 @@ Speed LoadClock::at(double concurrency) const {
   return speed;
 }
 
-Tail LoadClock::tail(const Speed& mean, bool as_it_comes) const {
-  const SteppedEngine engine = stepped(mean);
+/// Each of so many clients sends its next request when it has its answer: what requests take is what those take that go
+/// through the scheduler one by one. Clients beyond twice as many as have a seat only make the queue longer, which
+/// Little's law says.
+Speed LoadClock::in_loop(double concurrency) const {
+  Speed speed;
+  speed.concurrency = concurrency;
+  speed.running = std::min(concurrency, seats());
+  speed.queued = concurrency - speed.running;
+  take_step(std::min(std::max(1.0, concurrency / copies()), room_), speed);
+  const double simulated = std::min(concurrency, 2 * seats());
+  const LoopTimes times = loop_times(engine_, load_, clients(simulated));
+  const bool writes = role_of(deployment_) != ServerRole::prefill;
+  const double alone = in_seconds(speed.decode_step) / drafting_.kept();
+  const double later = writes ? times.later.value_or(alone) : 0.0;
+  const double request = times.first + output_ * later;
+  speed.requests_per_s = simulated / request;
+  speed.request = seconds(concurrency / speed.requests_per_s);
+  const Seconds behind = speed.request - seconds(request);
+  speed.ttft = seconds(times.first) + behind;
+  speed.tpot = seconds(later);
+  if (speed.queued > 0) speed.admission = seconds(times.waited) + behind;
+  return speed;
+}
+
+/// Of requests that come by chance the means are those of the requests themselves, and as many are in flight as come
+/// within the time that one takes (Little's law).
+Speed LoadClock::as_it_comes(double rate) const {
+  Speed speed;
+  speed.requests_per_s = rate;
+  speed.tail = tail_of_rate(speed, true);
+  speed.ttft = speed.tail->ttft.mean;
+  speed.tpot = speed.tail->tpot.mean;
+  speed.request = speed.ttft + output_ * speed.tpot;
+  speed.concurrency = rate * in_seconds(speed.request);
+  const double writing = rate * output_ * in_seconds(speed.tpot);
+  speed.running = std::min(readers_ ? writing : speed.concurrency, seats());
+  take_step(std::clamp(writing / copies(), 1.0, std::max(room_, 1.0)), speed);
+  return speed;
+}
+
+Tail LoadClock::tail(const Speed& mean) const {
+  return readers_ ? tail_of_rate(mean, false) : tail_of_clients(engine_, load_, clients(mean.concurrency), mean);
+}
+
+Tail LoadClock::tail_of_rate(const Speed& mean, bool as_it_comes) const {
   const auto here = std::llround(copies());
-  if (readers_) {
-    const Servers readers{readers_->stepped(mean), std::llround(readers_->copies())};
-    return tail_of_both(readers, {engine, here}, {load_, sent_ / std::max(prompt_tokens_, 1.0)}, mean, as_it_comes);
-  }
-  if (as_it_comes) return tail_of_arrivals(engine, load_, here);
-  return tail_of_clients(engine, load_, std::max<std::int64_t>(std::llround(mean.concurrency / copies()), 1), mean);
+  if (!readers_) return tail_of_arrivals(engine_, load_, here);
+  const Servers readers{readers_->engine_, std::llround(readers_->copies())};
+  return tail_of_both(readers, {engine_, here}, {load_, sent_ / std::max(prompt_tokens_, 1.0)}, mean, as_it_comes);
 }
 
 void LoadClock::prompt() {
@@ -142,12 +174,16 @@ void LoadClock::prompt() {
     return;
   }
   const double together = std::max(1.0, std::floor(static_cast<double>(deployment_.setup.batched_tokens) / length));
-  own_prompt_ = in_seconds(clock_.prompt(1, length).total()) + drafting_.reading(1, length);
-  const double all = in_seconds(clock_.prompt(together, length).total()) + drafting_.reading(together, length);
-  shared_prompt_ = all / together;
+  const auto pass = [&](double prompts) {
+    const bool replays = prompts * length <= clock_.replayed();
+    const double launched = replays ? 0.0 : in_seconds(clock_.launching_prompts());
+    return std::max(prompt_time(prompts * length, length), launched);
+  };
+  own_prompt_ = pass(1);
+  shared_prompt_ = pass(together) / together;
 }
 
-/// So many tokens of prompts of such a length, in one step.
+/// Kernels of so many tokens of prompts of such a length, in one step.
 double LoadClock::prompt_time(double tokens, double length) const {
   const double prompts = tokens / length;
   if (ggml_)
@@ -156,75 +192,82 @@ double LoadClock::prompt_time(double tokens, double length) const {
   return in_seconds(clock_.prompt(prompts, length).total()) + drafting_.reading(prompts, length);
 }
 
-LoadClock::Pass LoadClock::step_time(double sequences, double positions) const {
-  Pass pass;
-  pass.tokens = drafting_.kept();
-  if (!ggml_) pass.parts = clock_.decode(sequences, positions, 1.0 + drafting_.proposed());
+LoadClock::Step LoadClock::step_time(double sequences, double positions) const {
+  Step step;
+  step.tokens = drafting_.kept();
+  if (!ggml_) step.parts = clock_.decode(sequences, positions, 1.0 + drafting_.proposed());
   const double judged =
-      ggml_ ? in_seconds(ggml_times(deployment_, sequences, positions, 1).token) : in_seconds(pass.parts.total());
-  pass.step = judged + drafting_.proposing(ggml_ ? nullptr : &clock_, judged, sequences, positions);
-  return pass;
+      ggml_ ? in_seconds(ggml_times(deployment_, sequences, positions, 1).token) : in_seconds(step.parts.total());
+  step.time = judged + drafting_.proposing(ggml_ ? nullptr : &clock_, judged, sequences, positions);
+  return step;
 }
 
-LoadClock::Pass LoadClock::at_once(double sequences) const {
-  Pass pass = step_time(sequences, positions_);
-  pass.own_prompt = own_prompt_;
-  pass.shared_prompt = shared_prompt_;
-  return pass;
+/// What is said of the step itself, with so many sequences on each copy.
+void LoadClock::take_step(double sequences, Speed& speed) const {
+  const Step step = step_time(sequences, positions_);
+  speed.prefill = seconds(readers_ ? readers_->own_prompt_ : own_prompt_);
+  speed.handover = seconds(sent_);
+  speed.decode_step = seconds(step.time);
+  speed.parts = parts_of(step.parts);
 }
 
 /// Shares of the cache that sequences hold lie on a line through those of two lengths.
-SteppedEngine LoadClock::stepped(const Speed& mean) const {
-  SteppedEngine engine;
+void LoadClock::prepare_steps() {
   const auto decode = std::make_shared<PriceTable>(
-      [this](double sequences, double positions) { return step_time(sequences, positions).step; });
+      [this](double sequences, double positions) { return step_time(sequences, positions).time; });
   const auto prompt =
       std::make_shared<PriceTable>([this](double tokens, double length) { return prompt_time(tokens, length); });
-  engine.decode = [decode](double sequences, double positions) { return decode->at(sequences, positions); };
-  engine.prompt = [prompt](double tokens, double length) { return prompt->at(tokens, length); };
+  engine_.decode = [decode](double sequences, double positions) { return decode->at(sequences, positions); };
+  engine_.prompt = [prompt](double tokens, double length) { return prompt->at(tokens, length); };
   const auto& setup = deployment_.setup;
   const auto share_at = [&](std::int64_t length) {
     return 1.0 / tightest_rank(deployment_, {length, 1}).sequences_in_pool;
   };
   const std::int64_t longer = std::max<std::int64_t>(setup.context, 2);
   const std::int64_t shorter = std::max<std::int64_t>(longer / 4, 1);
-  engine.position_share = (share_at(longer) - share_at(shorter)) / static_cast<double>(longer - shorter);
-  engine.seat_share = std::max(0.0, share_at(longer) - engine.position_share * static_cast<double>(longer));
-  engine.tokens = drafting_.kept();
-  engine.judged = 1.0 + drafting_.proposed();
-  engine.step_tokens = static_cast<double>(setup.batched_tokens);
-  engine.sequences = static_cast<double>(setup.max_sequences);
-  engine.shared_prefix = static_cast<double>(load_.shared_prefix);
-  engine.prompts_alone = turns_.prompts_alone;
-  engine.comes_read = role_of(deployment_) == ServerRole::decode;
-  engine.kept_ahead = setup.admits_whole ? 1.0 : 0.0;
-  if (ggml_) return engine;
-  const double steps = engine.comes_read ? deployment_.question.serving.options.wait_steps : waited_steps();
-  engine.request_s = server_time(0, 0) + steps * in_seconds(mean.decode_step);
-  engine.seat_s = 1e-3 * overheads().seat_ms;
-  engine.token_s = server_time(0, 1) - server_time(0, 0);
-  return engine;
+  engine_.position_share = (share_at(longer) - share_at(shorter)) / static_cast<double>(longer - shorter);
+  engine_.seat_share = std::max(0.0, share_at(longer) - engine_.position_share * static_cast<double>(longer));
+  engine_.tokens = drafting_.kept();
+  engine_.judged = 1.0 + drafting_.proposed();
+  engine_.step_tokens = static_cast<double>(setup.batched_tokens);
+  engine_.sequences = static_cast<double>(setup.max_sequences);
+  engine_.shared_prefix = static_cast<double>(load_.shared_prefix);
+  engine_.prompts_alone = row_of(deployment_.question.serving.engine).prompts_alone;
+  engine_.ahead = setup.ahead;
+  engine_.comes_read = role_of(deployment_) == ServerRole::decode;
+  engine_.reads_only = role_of(deployment_) == ServerRole::prefill;
+  engine_.whole_prompts = setup.reads_whole;
+  engine_.kept_ahead = setup.admits_whole ? 1.0 : 0.0;
+  if (ggml_) return;
+  engine_.launch_s = in_seconds(clock_.launching_prompts());
+  engine_.replayed = clock_.replayed();
+  engine_.wait_steps = deployment_.question.serving.options.wait_steps;
+  engine_.request_s = server_time(0, 0);
+  engine_.seat_s = 1e-3 * overheads().seat_ms;
+  engine_.token_s = server_time(0, 1) - server_time(0, 0);
 }
 
-/// In a request's cycle of TTFT + output TPOT every other request's prompt is worked on once. Those in front of its
-/// own are part of its TTFT, the others hold its answer up. Those that find no room wait for the ones in front of
-/// them to finish, each as long as it takes to answer one.
-void LoadClock::compose(const Pass& pass, const Running& running, Speed& speed) const {
-  const bool reads_alone = role_of(deployment_) == ServerRole::prefill;
-  const double others = std::max(0.0, running.admitted - 1) * pass.shared_prompt;
-  const double in_front =
-      reads_alone ? others : std::min(others, ggml_ ? others / 2 : before(running.admitted, others));
-  const double first = first_token(pass, running.admitted) + in_front;
-  const double tpot = reads_alone ? 0.0 : pass.step / pass.tokens + (others - in_front) / output_;
-  const double waiting = (running.asked / running.admitted - 1.0) * (first + output_ * tpot);
-  speed.prefill = seconds(pass.own_prompt);
-  speed.decode_step = seconds(pass.step);
-  speed.tpot = seconds(tpot);
-  speed.admission = seconds(waiting);
-  speed.ttft = seconds(first + waiting);
-  speed.request = seconds(first + waiting + output_ * tpot);
-  speed.requests_per_s = speed.concurrency / in_seconds(speed.request);
-  speed.parts = parts_of(pass.parts);
+/// Of servers whose prompts others read: no prompt stands between two tokens. Of a cache that comes, half of the step
+/// at work is waited for in the mean, and one of its own unless the first token comes with it. Those that find no room
+/// wait for the ones in front of them to finish, each as long as it takes to answer one.
+Speed LoadClock::writing(double concurrency) const {
+  const double asked = std::max(1.0, concurrency / copies());
+  const double admitted = std::min(asked, room_);
+  const bool has_first = row_of(deployment_.question.serving.engine).handover.has_first;
+  Speed speed;
+  speed.concurrency = concurrency;
+  speed.running = std::min(concurrency, admitted * copies());
+  speed.queued = concurrency - speed.running;
+  take_step(admitted, speed);
+  const double waited = (has_first ? 0.5 : 1.5) + deployment_.question.serving.options.wait_steps;
+  const Seconds first = seconds(server_time(admitted, prompt_tokens_)) + waited * speed.decode_step;
+  speed.tpot = (1.0 / drafting_.kept()) * speed.decode_step;
+  speed.admission = (asked / admitted - 1.0) * (first + output_ * speed.tpot);
+  speed.ttft = first + speed.admission;
+  speed.request = speed.ttft + output_ * speed.tpot;
+  speed.requests_per_s = concurrency / in_seconds(speed.request);
+  read_first(speed);
+  return speed;
 }
 
 /// Prompts come at random to servers that each take as long for every one: the mean wait is that of Pollaczek (1930)
@@ -237,23 +280,9 @@ void LoadClock::read_first(Speed& speed) const {
   const double wait =
       endless ? std::numeric_limits<double>::infinity() : busy * readers_->shared_prompt_ / (2.0 * (1.0 - busy));
   speed.requests_per_s = std::min(speed.requests_per_s, most);
-  speed.prefill = seconds(readers_->own_prompt_);
-  speed.handover = seconds(sent_);
   speed.ttft += seconds(alone + wait + sent_);
   speed.request += seconds(alone + wait + sent_);
   speed.concurrency = speed.requests_per_s * in_seconds(speed.request);
-}
-
-/// What of the others' prompts comes before one's own.
-double LoadClock::before(double admitted, double others) const {
-  if (load_.range_ratio < 1.0) return turns_.drawn_wave / 2 * others;
-  return turns_.wave / 2 * others + std::min(turns_.companions, admitted - 1) * own_prompt_;
-}
-
-/// As if no other prompt were in front of it.
-double LoadClock::first_token(const Pass& pass, double admitted) const {
-  if (ggml_) return pass.own_prompt + pass.step;
-  return server_time(admitted, prompt_tokens_) + pass.own_prompt + waited_steps() * pass.step;
 }
 
 /// What the server takes beside its accelerators, with so many requests in flight; nothing of one that it knew of while
@@ -263,18 +292,6 @@ double LoadClock::server_time(double admitted, double prompt) const {
   if (role_of(deployment_) == ServerRole::decode && row.handover.by_chunks) return 0.0;
   const Overheads& beside = overheads();
   return 1e-3 * (row.pace().first_ms + beside.seat_ms * admitted) + micro * beside.token_us * prompt;
-}
-
-/// Of a cache that comes from elsewhere, half of the step at work in the mean, and one of its own unless the first
-/// token comes with it.
-double LoadClock::waited_steps() const {
-  const double asked = deployment_.question.serving.options.wait_steps;
-  switch (role_of(deployment_)) {
-    case ServerRole::both: return overheads().waited_steps + asked;
-    case ServerRole::prefill: return 0.0;
-    case ServerRole::decode: break;
-  }
-  return (row_of(deployment_.question.serving.engine).handover.has_first ? 0.5 : 1.5) + asked;
 }
 
 }  // namespace llmcalc::serving

@@ -17,18 +17,11 @@ constexpr Overheads common_overheads{.layer_us = 4.16,
                                      .draft_step_us = 184,
                                      .draft_request_us = 197,
                                      .token_us = 14.9,
-                                     .seat_ms = 0.765,
-                                     .waited_steps = 2.45};
+                                     .seat_ms = 0.765};
 
 constexpr Pace vllm{.first_ms = 15.5};
-constexpr Pace sglang{.first_ms = 104};
+constexpr Pace sglang{.first_ms = 130};
 constexpr Pace trtllm{.first_ms = 7.87};
-
-/// vLLM and TensorRT-LLM mix prompts into the steps of running sequences.
-constexpr Turns mixed{.companions = 1.13, .wave = 0.0992, .drawn_wave = 0.128};
-/// SGLang works on all prompts that are there before it decodes again, so that requests of equal length come, and come
-/// back, at once (srt/managers/scheduler.py, get_next_batch_to_run): the wave is its rule, not fitted.
-constexpr Turns prompts_first{.companions = 0, .wave = 1, .drawn_wave = 0.402, .prompts_alone = true};
 
 constexpr GgmlKernels kernels{.fused_cache = 0.70,
                               .fused_prompt = 0.55,
@@ -47,9 +40,6 @@ const Overheads& overheads() { return common_overheads; }
 const Pace& vllm_pace() { return vllm; }
 const Pace& sglang_pace() { return sglang; }
 const Pace& trtllm_pace() { return trtllm; }
-
-const Turns& mixed_turns() { return mixed; }
-const Turns& prompts_first_turns() { return prompts_first; }
 
 const GgmlKernels& ggml_kernels() { return kernels; }
 

@@ -12,29 +12,41 @@ namespace llmcalc::serving {
 
 namespace {
 
-/// A request that holds room in the cache.
+/// A request as the scheduler sees it. Those that decode all make as many tokens a step, so that each is told by what
+/// all have made since the beginning, and a step costs no more with many of them.
 struct Live {
-  std::size_t index = 0;
+  double made = 0;    ///< of its answer, while it does not decode
   double unread = 0;  ///< of its prompt, and of its own tokens where it is read again
   double length = 0;  ///< of what is read again or for the first time
-  double held = 0;    ///< positions in the cache
+  double held = 0;    ///< positions in the cache, less what all have made where it decodes
+  double ends = 0;    ///< what all will have made when it has its last token
+  bool decodes = false;
+  bool runs = false;
+};
+
+/// What sequences of one kind hold and have before them.
+struct Held {
+  double sequences = 0;
+  double positions = 0;
+  double to_come = 0;  ///< tokens still to be written, and to be read
 };
 
 class Scheduler {
  public:
   Scheduler(const SteppedEngine& engine, std::span<const spec::Request> requests, std::int64_t clients)
-      : engine_(engine), requests_(requests), made_(requests.size()) {
+      : engine_(engine), requests_(requests), lives_(requests.size()) {
     done_.requests.resize(requests.size());
     const auto first = clients > 0 ? std::min<std::size_t>(static_cast<std::size_t>(clients), requests.size()) : 0;
     closed_ = clients > 0;
+    if (engine.wait_steps > 0 && !requests.empty()) step_ = engine.decode(1, static_cast<double>(requests[0].prompt));
     while (sent_ < (closed_ ? first : requests.size())) send(requests[sent_].arrival);
   }
 
   Stepped run() {
     while (answered_ < requests_.size()) {
       take_arrived();
-      if (running_.empty() && waiting_.empty()) {
-        now_ = coming_.top().first;
+      if (decoding_.sequences + reading_.sequences < 1 && waiting_.empty()) {
+        decided_ = now_ = std::max(now_, coming_.top().first);
         continue;
       }
       make_room();
@@ -44,67 +56,89 @@ class Scheduler {
   }
 
  private:
-  /// Prompts are tokenized one after another, by one thread of the server.
   void send(double at) {
     const std::size_t index = sent_++;
     done_.requests[index].sent = at;
-    tokenized_ = std::max(tokenized_, at) + engine_.token_s * static_cast<double>(requests_[index].prompt);
-    coming_.push({tokenized_ + engine_.request_s, index});
+    const double way = engine_.request_s + engine_.token_s * static_cast<double>(requests_[index].prompt);
+    coming_.push({at + way + engine_.wait_steps * step_, index});
   }
 
+  /// What a step holds is decided when it begins, or with the step before it.
   void take_arrived() {
-    for (; !coming_.empty() && coming_.top().first <= now_; coming_.pop()) waiting_.push_back(coming_.top().second);
+    const double known = engine_.ahead ? decided_ : now_;
+    for (; !coming_.empty() && coming_.top().first <= known; coming_.pop()) waiting_.push_back(coming_.top().second);
   }
 
+  double running() const { return decoding_.sequences + reading_.sequences; }
   double used() const {
-    double share = 0;
-    for (const Live& each : running_) share += engine_.seat_share + engine_.position_share * each.held;
-    return share;
+    return engine_.seat_share * running() + engine_.position_share * (decoding_.positions + reading_.positions);
+  }
+  double output_of(std::size_t index) const {
+    return engine_.reads_only ? 1.0 : static_cast<double>(requests_[index].output);
   }
 
-  double to_come(std::size_t index) const { return static_cast<double>(requests_[index].output) - made_[index]; }
+  void add(Held& held, const Live& live, std::size_t index, double sign) const {
+    held.sequences += sign;
+    held.positions += sign * (live.held + (live.decodes ? progress_ : 0.0));
+    held.to_come += sign * (live.decodes ? live.ends - progress_ : output_of(index) - live.made + live.unread);
+  }
 
   /// The last that was let in gives its room up, and is read again before others (vLLM v1/core/sched/scheduler.py,
   /// schedule: preemption of self.running.pop(); SGLang managers/schedule_batch.py, retract_decode: those with the
   /// fewest tokens).
   void make_room() {
     const double grown = engine_.position_share * engine_.tokens;
-    while (running_.size() > 1 && used() + grown * static_cast<double>(running_.size()) > 1.0) {
-      waiting_.push_front(running_.back().index);
-      running_.pop_back();
+    while (running() > 1 && used() + grown * running() > 1.0) {
+      while (!lives_[order_.back()].runs) order_.pop_back();
+      const std::size_t index = order_.back();
+      order_.pop_back();
+      Live& last = lives_[index];
+      add(last.decodes ? decoding_ : reading_, last, index, -1);
+      if (last.decodes) last.made = output_of(index) - (last.ends - progress_);
+      last.decodes = last.runs = false;
+      std::erase(prompts_, index);
+      waiting_.push_front(index);
       ++done_.preempted;
       preempts_ = true;
     }
   }
 
   bool has_room(std::size_t index, double length) const {
-    double ahead = to_come(index);
-    for (const Live& each : running_) ahead += to_come(each.index) + each.unread;
+    const double ahead =
+        output_of(index) - lives_[index].made + reading_.to_come + decoding_.to_come;  // of all, once it runs
     const double positions = length + engine_.kept_ahead * ahead;
-    return running_.empty() || used() + engine_.seat_share + engine_.position_share * positions <= 1.0;
+    return running() < 1 || used() + engine_.seat_share + engine_.position_share * positions <= 1.0;
   }
 
   /// Reads as much of a prompt as the step has room for.
-  void read(Live& live, double& room) {
+  void read(std::size_t index, double& room) {
+    Live& live = lives_[index];
     const double tokens = std::min(live.unread, room);
     live.unread -= tokens;
     live.held += tokens;
+    reading_.positions += tokens;
+    reading_.to_come -= tokens;
     room -= tokens;
     read_ += tokens;
     lengths_ += tokens * live.length;
   }
 
   void admit(double& room) {
-    while (!preempts_ && !waiting_.empty() && room > 0 && static_cast<double>(running_.size()) < engine_.sequences) {
+    while (!preempts_ && !waiting_.empty() && room > 0 && running() < engine_.sequences) {
       const std::size_t index = waiting_.front();
-      const double all = static_cast<double>(requests_[index].prompt) + made_[index];
-      const double length = std::max(all - engine_.shared_prefix, 1.0);
-      const bool cut = length > room && length <= engine_.step_tokens;
-      if ((cut && engine_.whole_prompts) || !has_room(index, length)) return;
+      Live& live = lives_[index];
+      const double length =
+          std::max(static_cast<double>(requests_[index].prompt) + live.made - engine_.shared_prefix, 1.0);
+      if (length > room && length <= engine_.step_tokens && engine_.whole_prompts) return;
+      if (!has_room(index, length)) return;
       waiting_.pop_front();
-      const bool is_read = engine_.comes_read && made_[index] == 0;
-      running_.push_back({index, is_read ? 0 : length, length, is_read ? length : 0});
-      read(running_.back(), room);
+      order_.push_back(index);
+      const bool is_read = engine_.comes_read && live.made == 0;
+      live = {.made = live.made, .unread = is_read ? 0 : length, .length = length, .held = is_read ? length : 0};
+      live.runs = true;
+      add(reading_, live, index, 1);
+      prompts_.push_back(index);
+      read(index, room);
     }
   }
 
@@ -113,75 +147,109 @@ class Scheduler {
     read_ = lengths_ = 0;
     double handed = engine_.step_tokens;
     if (engine_.comes_read) admit(handed);
-    const auto is_read = [](const Live& each) { return each.unread <= 0; };
-    const auto decoding = std::stable_partition(running_.begin(), running_.end(), is_read) - running_.begin();
-    auto count = static_cast<std::size_t>(decoding);
-    double room = engine_.step_tokens - (engine_.prompts_alone ? 0.0 : engine_.judged * static_cast<double>(count));
-    for (std::size_t i = count; i < running_.size() && room > 0; ++i) read(running_[i], room);
+    if (engine_.comes_read) join(false);
+    double count = decoding_.sequences;
+    const bool counts_tokens = !engine_.prompts_alone && !engine_.whole_prompts;
+    double room = engine_.step_tokens - (counts_tokens ? engine_.judged * count : 0.0);
+    for (std::size_t i = 0; i < prompts_.size() && room > 0; ++i) read(prompts_[i], room);
     admit(room);
     preempts_ = false;
     if (read_ > 0 && engine_.prompts_alone) count = 0;
-    const double step = count > 0 ? engine_.decode(static_cast<double>(count), mean_held(count)) : 0.0;
-    const double steps = read_ > 0 || count == 0 ? 1.0 : alike(count, step);
-    if (read_ > 0) now_ += engine_.prompt(read_, lengths_ / read_);
-    now_ += steps * step;
-    for (std::size_t i = 0; i < count; ++i) grow(running_[i], steps * engine_.tokens);
-    for (auto i = static_cast<std::size_t>(decoding); i < running_.size(); ++i) {
-      if (running_[i].unread <= 0) grow(running_[i], 1.0);
-    }
+    const double step = count > 0 ? engine_.decode(count, decoding_.positions / count) : 0.0;
+    if (count > 0) step_ = step;
+    const double steps = read_ > 0 || count < 1 ? 1.0 : alike(step);
+    const double began = now_;
+    now_ += read_ > 0 ? mixed(engine_.prompt(read_, lengths_ / read_) + step, count) : steps * step;
+    decided_ = steps > 1 ? now_ - step : began;
+    done_.waited += (now_ - began) * static_cast<double>(waiting_.size());
+    if (count > 0) decode(steps * engine_.tokens);
+    join(true);
     leave();
   }
 
-  double mean_held(std::size_t count) const {
-    double sum = 0;
-    for (std::size_t i = 0; i < count; ++i) sum += running_[i].held;
-    return sum / static_cast<double>(count);
+  /// The host launches the kernels of prompts and of tokens once.
+  double mixed(double kernels, double count) const {
+    const bool replays = read_ + engine_.judged * count <= engine_.replayed;
+    return replays ? kernels : std::max(kernels, engine_.launch_s);
   }
 
   /// Steps of the same sequences: until one ends, one comes, or the cache is full.
-  double alike(std::size_t count, double step) const {
-    double steps = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < count; ++i) steps = std::min(steps, to_come(running_[i].index) / engine_.tokens);
+  double alike(double step) const {
+    double steps = ends_.empty() ? 1.0 : (ends_.top().first - progress_) / engine_.tokens;
     if (!coming_.empty()) steps = std::min(steps, (coming_.top().first - now_) / step);
-    const double grown = engine_.position_share * engine_.tokens * static_cast<double>(count);
+    const double grown = engine_.position_share * engine_.tokens * decoding_.sequences;
     if (grown > 0) steps = std::min(steps, std::floor((1.0 - used()) / grown));
     constexpr double most = 64;  // for which the positions that they begin with stand
     return std::clamp(std::ceil(steps), 1.0, most);
   }
 
   /// When a token of this step is with its client.
-  double handed_on() const { return now_ + engine_.seat_s * static_cast<double>(running_.size()); }
+  double handed_on() const { return now_ + engine_.seat_s * running(); }
 
-  void grow(Live& live, double tokens) {
-    if (made_[live.index] == 0) done_.requests[live.index].first = handed_on();
-    made_[live.index] += tokens;
-    live.held += tokens;
+  void decode(double tokens) {
+    progress_ += tokens;
+    decoding_.positions += tokens * decoding_.sequences;
+    decoding_.to_come -= tokens * decoding_.sequences;
+    for (const std::size_t index : fresh_) done_.requests[index].first = handed_on();
+    fresh_.clear();
+  }
+
+  /// Those whose prompts are read go on to decode, most with a first token.
+  void join(bool with_first) {
+    while (!prompts_.empty() && lives_[prompts_.front()].unread <= 0) {
+      const std::size_t index = prompts_.front();
+      prompts_.pop_front();
+      Live& live = lives_[index];
+      add(reading_, live, index, -1);
+      if (live.made == 0) {
+        if (with_first) done_.requests[index].first = handed_on();
+        if (!with_first) fresh_.push_back(index);
+      }
+      const double first = with_first ? 1.0 : 0.0;
+      live.decodes = true;
+      live.ends = progress_ + output_of(index) - live.made - first;
+      live.held += first - progress_;
+      add(decoding_, live, index, 1);
+      ends_.push({live.ends, index});
+    }
   }
 
   void leave() {
-    const auto ends = [&](const Live& each) { return each.unread <= 0 && to_come(each.index) <= 0; };
-    for (const Live& each : running_) {
-      if (!ends(each)) continue;
-      done_.requests[each.index].last = handed_on();
+    const double last = handed_on();
+    constexpr double whole = 1e-6;  // of a token
+    for (; !ends_.empty() && ends_.top().first <= progress_ + whole; ends_.pop()) {
+      const auto [ends, index] = ends_.top();
+      Live& live = lives_[index];
+      if (!live.decodes || live.ends != ends) continue;  // It was preempted since.
+      add(decoding_, live, index, -1);
+      live.decodes = live.runs = false;
+      done_.requests[index].last = last;
       ++answered_;
       if (closed_ && sent_ < requests_.size()) send(now_);
     }
-    std::erase_if(running_, ends);
   }
 
-  using Coming = std::pair<double, std::size_t>;
+  using Timed = std::pair<double, std::size_t>;
+  using Queue = std::priority_queue<Timed, std::vector<Timed>, std::greater<>>;
 
   const SteppedEngine& engine_;
   std::span<const spec::Request> requests_;
+  std::vector<Live> lives_;
   bool closed_ = false;
   double now_ = 0;
-  double tokenized_ = 0;  ///< when the server is done with the prompts that it has
+  double decided_ = 0;   ///< when the last step began
+  double step_ = 0;      ///< seconds of the last one that decoded
+  double progress_ = 0;  ///< tokens that a sequence would have made that has decoded since the beginning
   std::size_t sent_ = 0;
   std::size_t answered_ = 0;
-  std::priority_queue<Coming, std::vector<Coming>, std::greater<>> coming_;  ///< on their way to the scheduler
+  Queue coming_;  ///< on their way to the scheduler
   std::deque<std::size_t> waiting_;
-  std::vector<Live> running_;  ///< those that decode in front, in the order in which they were let in
-  std::vector<double> made_;
+  std::deque<std::size_t> prompts_;  ///< that are being read, in the order in which they were let in
+  std::vector<std::size_t> order_;   ///< of all that were let in, also of some that have left
+  std::vector<std::size_t> fresh_;   ///< that decode and have no token yet
+  Queue ends_;                       ///< of those that decode
+  Held reading_;
+  Held decoding_;
   bool preempts_ = false;
   double read_ = 0;     ///< tokens of prompts in this step
   double lengths_ = 0;  ///< times the length of each one's prompt

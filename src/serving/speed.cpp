@@ -24,33 +24,18 @@ void wait_for_ever(Speed& speed) {
   speed.admission = speed.ttft = speed.request = seconds(never);
 }
 
-/// Little's law: as many are in flight as come within the time that one takes, which grows with them.
+/// Where more come than leave while every seat is taken, the others wait ever longer.
 Speed at_rate(const LoadClock& clock, double rate) {
-  double high = clock.seats();
-  Speed speed = clock.running(high);
-  speed.saturated = speed.requests_per_s < rate;
-  if (speed.saturated) {
-    wait_for_ever(speed);
-    return speed;
-  }
-  constexpr double close = 1e-4;
-  for (double low = 0; high - low > close * high;) {
-    const double middle = (low + high) / 2;
-    (clock.running(middle).requests_per_s < rate ? low : high) = middle;
-  }
-  return clock.running(high);
+  Speed full = clock.full();
+  full.saturated = full.requests_per_s < rate;
+  if (!full.saturated) return clock.as_it_comes(rate);
+  wait_for_ever(full);
+  return full;
 }
 
-/// Of requests that come by chance, and not whenever another has its answer, the means are those of the requests
-/// themselves.
-void take_means(const spec::Load& load, Speed& speed) {
-  speed.ttft = speed.tail->ttft.mean;
-  speed.tpot = speed.tail->tpot.mean;
-  speed.request = speed.ttft + mean_length(load.output, load) * speed.tpot;
-  speed.admission = std::min(speed.admission, speed.ttft);
-  if (!load.rate || speed.saturated) return;
-  speed.concurrency = *load.rate * in_seconds(speed.request);
-  if (!(speed.queued > 0)) speed.running = speed.concurrency;
+double rate_of(const std::vector<spec::Request>& trace) {
+  const double span = trace.back().arrival - trace.front().arrival;
+  return span > 0 ? static_cast<double>(trace.size() - 1) / span : 0.0;
 }
 
 void add_throughput(const Deployment& deployment, Speed& speed) {
@@ -138,11 +123,11 @@ std::optional<Speed> speed_of(const Deployment& deployment) {
   const LoadClock clock(deployment);
   if (!clock.runs()) return std::nullopt;
   const auto& load = deployment.question.serving.load;
-  Speed speed = load.rate ? at_rate(clock, *load.rate) : clock.at(static_cast<double>(load.concurrency));
-  const bool as_it_comes = load.rate || load.trace;
-  const bool ends = load.trace || !speed.saturated;
-  if (ends && (as_it_comes || limits_tail(load))) speed.tail = clock.tail(speed, as_it_comes);
-  if (speed.tail && as_it_comes) take_means(load, speed);
+  const auto asked = static_cast<double>(load.concurrency);
+  Speed speed = load.trace  ? clock.as_it_comes(rate_of(*load.trace))
+                : load.rate ? at_rate(clock, *load.rate)
+                            : clock.at(asked);
+  if (limits_tail(load) && !speed.tail && !speed.saturated) speed.tail = clock.tail(speed);
   return finished(deployment, clock, std::move(speed));
 }
 
@@ -154,7 +139,7 @@ std::vector<Speed> speeds_at(const Deployment& deployment, std::span<const std::
   const auto& load = deployment.question.serving.load;
   for (const std::int64_t concurrency : concurrencies) {
     Speed speed = clock.at(static_cast<double>(concurrency));
-    if (limits_tail(load) && keeps_means(load, speed)) speed.tail = clock.tail(speed, false);
+    if (limits_tail(load) && keeps_means(load, speed)) speed.tail = clock.tail(speed);
     speeds.push_back(finished(deployment, clock, std::move(speed)));
   }
   return speeds;

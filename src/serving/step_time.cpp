@@ -113,8 +113,10 @@ ServingStepTime StepClock::prompt(double sequences, double positions) const {
   for (const StageWork& stage : stages_) time += pass(stage, {sequences, sequences * positions, positions, false});
   time *= sustained_;
   time.exchange += through_stages(sequences * positions);
-  return sequences * positions > launching_.replayed ? launched(time, layers_) : time;
+  return time;
 }
+
+Seconds StepClock::launching_prompts() const { return microseconds(launched_layer_us * layers_); }
 
 /// The host launches the kernels of so many layers one by one: a shorter step waits for it.
 ServingStepTime StepClock::launched(ServingStepTime time, double layers) const {

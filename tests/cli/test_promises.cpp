@@ -90,9 +90,9 @@ TEST_CASE("memory of servers is as promised") {
 TEST_CASE("speeds of servers are as promised") {
   check({"serving", "vllm-speed", {"quantity=tpot"}, 9, 25, 0});
   check({"serving", "sglang-speed", {"quantity=tpot"}, 9, 28, 0});
-  check({"serving", "trtllm-speed", {"quantity=tpot"}, 9, 25, 0});
+  check({"serving", "trtllm-speed", {"quantity=tpot"}, 9, 30, 0});
   check({"serving", "vllm-speed", {"quantity=ttft"}, 18, 60, 0});
-  check({"serving", "sglang-speed", {"quantity=ttft"}, 18, 60, 0});
+  check({"serving", "sglang-speed", {"quantity=ttft"}, 19, 60, 0});
   check({"serving", "llama", {"quantity=decode_tok_s"}, 4, 0, 0});
   check({"serving", "llama", {"quantity=prefill_tok_s"}, 12, 0, 0});
 }

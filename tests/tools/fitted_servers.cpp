@@ -29,8 +29,6 @@ namespace {
 struct Constants {
   serving::Overheads overheads;
   std::array<serving::Pace, 3> engines;
-  serving::Turns mixed;
-  serving::Turns prompts_first;
   std::map<std::string, spec::GgmlRates, std::less<>> generations;
   serving::GgmlKernels kernels;
   double sustained = 1.22;
@@ -61,10 +59,6 @@ void take(const std::string& text) {
   line >> name;
   if (const auto engine = engines.find(name); engine != engines.end()) {
     set_row(line, constants().engines[static_cast<std::size_t>(engine->second)]);
-  } else if (name == "mixed") {
-    set_row(line, constants().mixed);
-  } else if (name == "prompts_first") {
-    set_row(line, constants().prompts_first);
   } else if (name == "common_overheads") {
     set_row(line, constants().overheads);
   } else if (name == "kernels") {
@@ -145,9 +139,6 @@ const Overheads& overheads() { return constants().overheads; }
 const Pace& vllm_pace() { return constants().engines[0]; }
 const Pace& sglang_pace() { return constants().engines[1]; }
 const Pace& trtllm_pace() { return constants().engines[2]; }
-
-const Turns& mixed_turns() { return constants().mixed; }
-const Turns& prompts_first_turns() { return constants().prompts_first; }
 
 double sustained(const spec::Accelerator& gpu) {
   return gpu.generation.prompts_in_a_row > 1.0 ? constants().sustained : 1.0;

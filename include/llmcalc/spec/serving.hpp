@@ -106,7 +106,7 @@ struct Load {
   std::int64_t context = 0;  ///< longest sequence, prompt and answer together; 0: the engine's own limit
   std::int64_t prompt = 1024;
   std::int64_t output = 256;
-  double range_ratio = 1.0;               ///< shortest prompt and answer, as a share of these, which are the longest
+  std::optional<double> range_ratio;      ///< shortest prompt and answer, as a share of these, which are the longest
   std::int64_t concurrency = 1;           ///< requests in flight over the whole deployment
   std::optional<double> rate;             ///< requests a second, instead of a concurrency
   std::int64_t shared_prefix = 0;         ///< leading tokens that all requests have in common, kept once

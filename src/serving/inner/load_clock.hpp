@@ -12,8 +12,6 @@
 
 namespace llmcalc::serving {
 
-struct Turns;
-
 /// Mean of lengths that are drawn evenly from the shortest to the longest.
 double mean_length(std::int64_t longest, const spec::Load& load);
 
@@ -26,39 +24,34 @@ class LoadClock {
   bool runs() const { return room_ >= 1.0 && (!readers_ || readers_->runs()); }
   /// Requests that run at once over the deployment, not counting those whose prompts others read.
   double seats() const { return room_ * copies(); }
-  /// With so many requests in flight over the deployment.
+  /// With so many requests in flight over the deployment, each followed by another.
   Speed at(double concurrency) const;
-  /// With so many of them at these servers. \pre no more than have a seat, where others read prompts
-  Speed running(double concurrency) const;
-  /// \param as_it_comes  by the arrivals of the load instead of as many clients as the mean is of
-  Tail tail(const Speed& mean, bool as_it_comes) const;
+  /// With every seat taken by another request as soon as it is free.
+  Speed full() const { return readers_ ? writing(seats()) : in_loop(2 * seats()); }
+  /// The load as it comes, by its arrivals, at servers that are at work already. \pre they can answer as fast
+  Speed as_it_comes(double rate) const;
+  /// What requests wait for beside their mean, of so many clients.
+  Tail tail(const Speed& mean) const;
 
  private:
-  /// What an engine does with one load, in seconds.
-  struct Pass {
-    double own_prompt = 0;     ///< of a prompt alone
-    double shared_prompt = 0;  ///< of each where as many as fit into a step go together
-    double step = 0;           ///< that makes one token of every running sequence
-    double tokens = 1.0;       ///< that it makes of each, drafts counted
+  /// A step that makes tokens of all running sequences, in seconds.
+  struct Step {
+    double time = 0;
+    double tokens = 1.0;  ///< that it makes of each, drafts counted
     ServingStepTime parts;
-  };
-  /// Requests that run at once on one copy of the attention.
-  struct Running {
-    double asked = 1;
-    double admitted = 1;
   };
 
   double copies() const;
+  std::int64_t clients(double concurrency) const;
   void prompt();
   double prompt_time(double tokens, double length) const;
-  Pass step_time(double sequences, double positions) const;
-  Pass at_once(double sequences) const;
-  SteppedEngine stepped(const Speed& mean) const;
-  void compose(const Pass& pass, const Running& running, Speed& speed) const;
-  double before(double admitted, double others) const;
-  double first_token(const Pass& pass, double admitted) const;
+  Step step_time(double sequences, double positions) const;
+  void take_step(double sequences, Speed& speed) const;
+  void prepare_steps();
+  Speed in_loop(double concurrency) const;
+  Speed writing(double concurrency) const;
+  Tail tail_of_rate(const Speed& mean, bool as_it_comes) const;
   double server_time(double admitted, double prompt) const;
-  double waited_steps() const;
   void read_first(Speed& speed) const;
 
   const Deployment& deployment_;
@@ -66,16 +59,16 @@ class LoadClock {
   timing::ServingKernels kernels_;
   StepClock clock_;
   Drafting drafting_;
-  const Turns& turns_;
   std::unique_ptr<const LoadClock> readers_;  ///< of the servers that read prompts
+  SteppedEngine engine_;                      ///< with prices that are kept
   double sent_ = 0;                           ///< seconds of a cache on its way from them
   bool ggml_ = false;
   double output_ = 1;
   double positions_ = 0;
   double room_ = 0;
   double prompt_tokens_ = 0;
-  double own_prompt_ = 0;
-  double shared_prompt_ = 0;
+  double own_prompt_ = 0;     ///< seconds of a prompt alone
+  double shared_prompt_ = 0;  ///< of each where as many as fit into a step go together
 };
 
 }  // namespace llmcalc::serving

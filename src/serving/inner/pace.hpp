@@ -23,7 +23,6 @@ struct Overheads {
   double draft_request_us = 0;  ///< and a sequence of it
   double token_us = 0;          ///< a token of a prompt: tokenizer, and the way to the scheduler
   double seat_ms = 0;           ///< each request in flight, whose tokens the server hands on while a new one comes
-  double waited_steps = 0;      ///< decoding steps that a new request waits for
 };
 
 const Overheads& overheads();
@@ -37,20 +36,7 @@ const Pace& vllm_pace();
 const Pace& sglang_pace();
 const Pace& trtllm_pace();
 
-/// Whose prompts come before a request's own. Requests of equal length whose prompts shared a step also end in one and
-/// come back together; those whose lengths are drawn part.
-struct Turns {
-  double companions = 0;  ///< passes of others' prompts, of equal length
-  double wave = 0;        ///< of the prompts in front of it, had all requests come at once: requests of equal length
-  double drawn_wave = 0;  ///< the same of requests whose lengths are drawn
-  bool prompts_alone = false;  ///< prompts are read in steps of their own, before anything is decoded
-};
-
-const Turns& mixed_turns();
-const Turns& prompts_first_turns();
-
 /// How much longer prompts take one after another than their kernels do one by one.
-  double host_share = 0;     ///< of the host memory's bandwidth, at which a processor reads weights and cache
 double sustained(const spec::Accelerator& gpu);
 
 /// What llama.cpp's kernels take on every card alike; what they reach on each generation stands in presets/generations.
@@ -64,6 +50,7 @@ struct GgmlKernels {
   double expert_prompt = 0;  ///< of the rate of other products in a prompt, by routed experts
   double recurrent_us = 0;   ///< launches that a recurrence adds to a layer's
   double sampled_ms = 0;     ///< a token that a server draws from the vocabulary on the host, and sends
+  double host_share = 0;     ///< of the host memory's bandwidth, at which a processor reads weights and cache
 };
 
 const GgmlKernels& ggml_kernels();

@@ -47,8 +47,12 @@ class StepClock {
   /// word each time: the head is read as often as tokens are proposed.
   ServingStepTime propose(double sequences, double positions) const;
 
-  /// So many prompts of a rank at once, through all stages, while others follow.
+  /// So many prompts of a rank at once, through all stages, while others follow: their kernels alone.
   ServingStepTime prompt(double sequences, double positions) const;
+  /// What the host takes to launch the kernels of a step that holds prompts, and no graph of it was captured.
+  quantity::Seconds launching_prompts() const;
+  /// The most tokens of such a step that replays a graph.
+  double replayed() const { return launching_.replayed; }
 
  private:
   struct Step;

@@ -4,6 +4,7 @@
 #include "serving/inner/scheduler.hpp"
 #include "serving/speed.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace llmcalc::serving {
@@ -27,8 +28,17 @@ class PriceTable {
 /// lengths evenly and arrivals by chance.
 Tail tail_of_arrivals(const SteppedEngine& engine, const spec::Load& load, std::int64_t copies);
 
-/// So many clients of one copy, each of which sends its next request when it has its answer. They begin one after
-/// another within the time that a request takes, except under an engine that keeps equal requests together.
+/// Of a closed loop, in seconds.
+struct LoopTimes {
+  double first = 0;             ///< to the first token
+  std::optional<double> later;  ///< to each that follows; empty where none does
+  double waited = 0;            ///< of the first, behind the scheduler
+};
+
+/// So many clients of one copy, each of which sends its next request when it has its answer: means of their requests.
+LoopTimes loop_times(const SteppedEngine& engine, const spec::Load& load, std::int64_t clients);
+
+/// And what most of them wait for, once all have had an answer.
 /// \param mean  whose first token and later ones those of the requests are in the mean
 Tail tail_of_clients(const SteppedEngine& engine, const spec::Load& load, std::int64_t clients, const Speed& mean);
 
