@@ -1,5 +1,6 @@
-# llmcalc_compile_together(<target>): in builds for developers, the files of a folder are compiled some at a time, so that
-# what they include is read once for all of them. In release builds each file still shows that it includes what it needs.
+# llmcalc_compile_together(<target> [ALWAYS]): in builds for developers, or in all, the files of a folder are compiled some
+# at a time, so that what they include is read once for all of them. In release builds each file of the program still
+# shows that it includes what it needs.
 
 option(LLMCALC_COMPILE_TOGETHER "Compile the files of a folder together: less to wait for after a touch of a header" OFF)
 
@@ -15,7 +16,7 @@ if(LLMCALC_COMPILE_TOGETHER)
 endif()
 
 function(llmcalc_compile_together target)
-  if(NOT LLMCALC_COMPILE_TOGETHER)
+  if(NOT LLMCALC_COMPILE_TOGETHER AND NOT "ALWAYS" IN_LIST ARGN)
     return()
   endif()
   get_target_property(sources ${target} SOURCES)
