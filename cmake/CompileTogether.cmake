@@ -36,7 +36,7 @@ function(llmcalc_compile_together target)
 endfunction()
 
 # The programs of the tests are many: lld links them in half of the time.
-if(LLMCALC_COMPILE_TOGETHER AND NOT LLMCALC_FUZZ)
+if(LLMCALC_COMPILE_TOGETHER)
   include(CheckLinkerFlag)
   check_linker_flag(CXX -fuse-ld=lld LLMCALC_HAS_LLD)
   if(LLMCALC_HAS_LLD)
