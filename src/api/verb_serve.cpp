@@ -70,10 +70,7 @@ std::vector<read::Given> with_change(std::vector<read::Given> words, std::string
     std::ranges::replace(term, '-', '_');
     said.push_back({std::move(term), std::string(quantity::take_until(change, " ")), {read::Source::flag, "--find"}});
   }
-  const bool counts = read::has_word(said, "gpus");
-  if (counts) said.push_back({"gpu", question.gpu->id, {read::Source::flag, "--find"}});
-  if (!counts && read::has_word(said, "gpu") && question.layout.gpus > 1)
-    said.push_back({"gpus", std::to_string(question.layout.gpus), {read::Source::flag, "--find"}});
+  if (read::has_word(said, "gpus")) said.push_back({"gpu", question.gpu->id, {read::Source::flag, "--find"}});
   const auto is_replaced = [&](const read::Given& word) {
     return (word.term == "rate" && read::has_word(said, "concurrency")) ||
            (word.term == "engine_version" && read::has_word(said, "engine"));

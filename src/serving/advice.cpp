@@ -157,9 +157,10 @@ class Adviser {
   void card(const std::vector<spec::Accelerator>& larger) {
     Question changed = question_;
     changed.pricing.memory.reset();
+    const auto count = question_.layout.gpus > 1 ? fmt::format(":{}", question_.layout.gpus) : std::string();
     for (const auto& gpu : larger) {
       changed.gpu = gpu;
-      if (take_if_better(weigh(changed, "--gpu " + changed.gpu->id, "another accelerator"))) return;
+      if (take_if_better(weigh(changed, "--gpu " + changed.gpu->id + count, "another accelerator"))) return;
     }
   }
 

@@ -16,14 +16,20 @@ using nlohmann::json;
 
 namespace {
 
-json fit(const std::string& line) {
+/// What is said last of an option holds; how many accelerators there are takes the place of what their name says of it.
+json asked(const std::string& verb, const std::string& line) {
   std::map<std::string, std::string> options;
   std::istringstream words(line);
-  for (std::string option, value; words >> option >> value;) options[option] = value;
-  std::vector<std::string> arguments{"fit", "--format", "json"};
+  for (std::string option, value; words >> option >> value;) {
+    if (option == "--gpus") options["--gpu"] = options["--gpu"].substr(0, options["--gpu"].find(':'));
+    options[option] = value;
+  }
+  std::vector<std::string> arguments{verb, "--format", "json"};
   for (const auto& [option, value] : options) arguments.insert(arguments.end(), {option, value});
   return json::parse(cli::run(arguments, cli::Environment{}).answer);
 }
+
+json fit(const std::string& line) { return asked("fit", line); }
 
 // What the advice changes without naming it was said.
 const std::string told[] = {
@@ -85,4 +91,34 @@ TEST_CASE("advice says nothing of options that still hold") {
     CHECK(advice["flag"].get<std::string>().find("--seq 4") == std::string::npos);
     CHECK(advice["flag"].get<std::string>().find("--compute") == std::string::npos);
   }
+}
+
+TEST_CASE("advice on a server, on whatever cards and engine, can be typed and does what it says", "[long]") {
+  constexpr const char* cards[] = {"rtx-4090", "h100-sxm", "rtx-3060", "l40s:2", "a100-80:4"};
+  constexpr const char* engines[] = {"vllm", "sglang", "trtllm", "llama.cpp"};
+  std::size_t n = 0;
+  std::size_t typed = 0;
+  for (const auto& preset : read::Catalogue().models()) {
+    const std::size_t turn = n++ / 4;
+    if (n % 4 != 0) continue;
+    const std::string line = "--model " + preset.id + " --gpu " + cards[turn % std::size(cards)] + " --engine " +
+                             engines[turn % std::size(engines)];
+    CAPTURE(line);
+    json advised;
+    try {
+      advised = asked("serve", line)["advice"];
+    } catch (const quantity::BadInput&) {  // what that engine does not serve has no answer
+      continue;
+    }
+    for (const auto& advice : advised) {
+      const auto change = advice["change"].get<std::string>();
+      CAPTURE(change);
+      const auto again = asked("serve", line + " " + change);
+      CHECK((again["verdict"] == "fits") == advice["starts"].get<bool>());
+      CHECK(again["capacity"]["max_concurrency"] == advice["max_concurrency"]);
+      CHECK(again["capacity"]["max_context"] == advice["max_context"]);
+      ++typed;
+    }
+  }
+  CHECK(typed > 40);
 }
