@@ -235,3 +235,18 @@ TEST_CASE("of a file as its class writes it nothing is unread but what is known 
 
 /// Class defaults under each word of tie_word_embeddings and its kin: which tables are one follows the class.
 TEST_CASE("tables are tied as each class ties them") { CHECK(exact_in("ties.jsonl") >= 25); }
+
+/// Random variations that lose some of their keys, nested ones too (scripts/draw-families): what is left out is what
+/// the class has by itself, or the file is refused.
+TEST_CASE("a file that leaves keys out counts what its class makes of it, or is refused") {
+  std::ifstream file(LLMCALC_TEST_DATA "/program/families/drawn.jsonl");
+  int exact = 0;
+  for (std::string line; std::getline(file, line);) {
+    const json drawn = json::parse(line);
+    INFO(drawn.at("id"));
+    const auto count = counted(drawn.at("config"));
+    if (count) CHECK(is_exact(*count, drawn.at("counts")));
+    exact += count.has_value() ? 1 : 0;
+  }
+  CHECK(exact >= 100);
+}

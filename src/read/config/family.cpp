@@ -77,7 +77,7 @@ const json* Family::inside(std::string_view part, std::string_view name) const {
 
 Family Family::with(const Family& around) const {
   json fields = json::object();
-  for (const auto part : {"shape", "layer", "let", "defaults", "refuses"}) {
+  for (const auto part : {"shape", "layer", "let", "class", "defaults", "refuses"}) {
     if (around.description_.contains(part)) fields[part] = around.description_[part];
   }
   return Family(id_, file_, merged(description_, fields));

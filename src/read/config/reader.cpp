@@ -36,7 +36,8 @@ Amount ConfigReader::key(std::string_view path) {
   }
   const auto* otherwise = family_.default_of(path);
   if (otherwise == nullptr && document_.is_nested()) otherwise = family_.class_default_of(path);
-  return otherwise == nullptr ? Amount{} : Amount::of(*otherwise, {});
+  if (otherwise != nullptr) return Amount::of(*otherwise, {});
+  return text_ != nullptr && path.starts_with(from_root) ? text_->key(path) : Amount{};
 }
 
 bool ConfigReader::is_null(std::string_view path) {
