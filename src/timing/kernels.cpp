@@ -78,16 +78,10 @@ double host_share(const spec::HostRates& host, const spec::Training& training, c
   return training.compile ? host.compiled : 1.0;
 }
 
-/// Of the run's host, over that of older accelerators.
-double host_pace(const spec::Accelerator& gpu) {
-  const spec::HostRates& host = gpu.rates.host;
-  return gpu.year >= host.newer_since ? host.newer : 1.0;
-}
-
 /// What the host takes for one operation, as the framework hands it over.
 double eager_seconds(const spec::Accelerator& gpu, const spec::Training& training, const frameworks::Profile& profile,
                      quantity::Seconds operation) {
-  return host_pace(gpu) * host_share(gpu.rates.host, training, profile) * quantity::in_seconds(operation);
+  return host_share(gpu.rates.host, training, profile) * quantity::in_seconds(operation);
 }
 
 double bytes_per_second(double share, const spec::Accelerator& gpu) {
@@ -193,7 +187,7 @@ KernelPrices::KernelPrices(const spec::Accelerator& gpu, const spec::Training& t
       host_operation_(eager_seconds(gpu, training, profile, gpu.rates.host.operation)),
       host_module_(eager_seconds(gpu, training, profile,
                                  profile.host.heavy_modules ? gpu.rates.host.heavy_module : gpu.rates.host.module)),
-      host_launch_(host_pace(gpu) * (quantity::in_seconds(gpu.rates.host.newer_launch) / gpu.rates.host.newer)),
+      host_launch_(quantity::in_seconds(gpu.rates.host.launch)),
       host_backward_(gpu.rates.host.backward),
       attention_type_(training.fp8_attention ? peak(formats::Dtype::fp8_e4m3) / wide_rate_ : 1.0),
       hands_over_ahead_(!profile.host.waits_for_kernels),

@@ -70,9 +70,7 @@ struct HostRates {
   quantity::Seconds heavy_module;  ///< the same of a framework whose modules do more
   double backward = 0.0;           ///< over forward
   double compiled = 0.0;           ///< over eager
-  std::int64_t newer_since = 0;    ///< hosts of accelerators of that year and later
-  double newer = 0.0;              ///< take so much of the others' time
-  quantity::Seconds newer_launch;  ///< of each further kernel of an operation
+  quantity::Seconds launch;        ///< of each further kernel of an operation
   double pinned = 0.0;             ///< share of the link that copies to the host reach
   quantity::Seconds update;        ///< of one parameter by Adam on the host
   quantity::Bandwidth drive;       ///< of one node's drives
