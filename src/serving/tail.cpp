@@ -185,7 +185,8 @@ LoopTimes loop_times(const SteppedEngine& engine, const spec::Load& load, std::i
   const Stepped stepped = step_through(engine, requests, clients);
   const double later = static_cast<double>((rounds - 1) * clients) / static_cast<double>(count - clients);
   const auto all = static_cast<double>(rounds * clients);
-  LoopTimes times{.waited = stepped.waited / static_cast<double>(count)};
+  LoopTimes times;
+  times.waited = stepped.waited / static_cast<double>(count);
   double tokens = 0;
   double answers = 0;
   for (std::size_t i = 0; i < requests.size(); ++i) {
