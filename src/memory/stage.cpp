@@ -138,7 +138,7 @@ Bytes StageWalk::peak(const StageNeeds& needs, std::int64_t index) const {
 
 Bytes StageWalk::peak(const StageNeeds& needs) const {
   const Bytes in_passes = needs.rest.resident + std::max(needs.before, needs.micro_batch);
-  return rules_.differentiates ? std::max(in_passes, needs.rest.update) : in_passes;
+  return needs.kept.buffers + (rules_.differentiates ? std::max(in_passes, needs.rest.update) : in_passes);
 }
 
 Bytes StageWalk::host(const StageNeeds& needs, std::int64_t index) const {
@@ -212,6 +212,7 @@ StageWalk::Passes StageWalk::passes_of(BlockRuns runs) const {
   for (std::size_t r = 0; rules_.offload.activations && r < runs.size(); ++r) {
     passes.kept.left += leaving_blocks(passes, r) * walk_of(runs[r].block).kept;
   }
+  passes.kept.buffers = checkpoint_buffers(passes);
   if (!prices_.companions.empty()) passes.companions = companion_passes(prices_, rules_, runs);
   return passes;
 }
@@ -235,7 +236,7 @@ void StageWalk::add_states(Stage& stage) const {
   stage.scratch = prices_.weights->scratch.of(stage.passes.runs);
   stage.buffers = prices_.weights->workspace + score_buffer(question_, profile_) +
                   bucket_copy(profile_, rules_.sharding, stage.states.gradients) + prices_.weights->zero.always +
-                  checkpoint_buffers(stage.passes) + stage.slack + stage.moment_slack;
+                  stage.slack + stage.moment_slack;
   stage.between_steps = stage.buffers;
   if (!prices_.companions.empty()) add_companions(stage);
 }
@@ -247,8 +248,8 @@ void StageWalk::place(Stage& stage, std::int64_t index) const {
   stage.passes.in_flight = in_flight - waiting;
   stage.elsewhere.host += waiting;
   const StageTensors tensors = stage_tensors(question_, profile_, index);
-  stage.buffers += tensors.in_step;
-  stage.between_steps += tensors.between_steps;
+  stage.buffers += tensors.in_step + stage.passes.kept.buffers;
+  stage.between_steps += tensors.between_steps + stage.passes.kept.buffers;
 }
 
 /// The states of further models follow the rules of the trained model's.

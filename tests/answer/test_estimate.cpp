@@ -22,7 +22,7 @@ constexpr const char* presets[] = {
 template <class Check>
 void for_all_runs(const Check& check) {
   for (const std::string preset : presets) {
-    for (const std::string framework : {"generic", "hf", "megatron"}) {
+    for (const std::string framework : {"generic", "accelerate", "megatron"}) {
       for (const std::string recompute : {"none", "selective", "full"}) {
         check("--model " + preset + " --framework " + framework + " --recompute " + recompute + " --dtype bf16");
       }
