@@ -1174,6 +1174,7 @@ class PlanOptions(FromOptions, total=False):
     write: Option
     force: Option
     top: Option
+    full: Option
     largest: Option
     table: Option
     strict: Option
