@@ -2,6 +2,7 @@
 
 #include "dialects/launch.hpp"
 #include "frameworks/table.hpp"
+#include "laws/scaling.hpp"
 #include "llmcalc/answer/estimate.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/elementary.hpp"
@@ -196,7 +197,40 @@ void Planner::leave_out_unknown(read::PlanWords& plan) const {
                                                      " accelerators are left out: their price or power is not known"});
 }
 
+namespace {
+
+bool says_any(const std::vector<Given>& words, std::initializer_list<std::string_view> terms) {
+  return std::ranges::any_of(terms, [&](std::string_view term) { return read::has_word(words, term); });
+}
+
+/// Batch and data that nobody said go by the number of accelerators: runs that are compared do the work of the one that
+/// does most.
+void do_same_work(const std::vector<Given>& words, read::PlanWords& plan) {
+  if (plan.bases.size() < 2) return;
+  const auto step_tokens = [](const read::PlanBase& base) { return base.resolved.question.training.step_tokens(); };
+  const read::Resolved like = std::ranges::max_element(plan.bases, {}, step_tokens)->resolved;
+  const std::int64_t tokens = like.question.training.step_tokens();
+  for (read::PlanBase& base : plan.bases) {
+    spec::Question& question = base.resolved.question;
+    const std::int64_t sample = quantity::product(question.training.sequences_of_sample(), question.training.seq);
+    if (!says_any(words, {"global_batch"})) question.training.global_batch = std::max<std::int64_t>(1, tokens / sample);
+    spec::DataBudget& data = question.pricing.data;
+    if (says_any(words, {"tokens", "steps", "samples"}) || data.steps == like.question.pricing.data.steps) continue;
+    data.steps = like.question.pricing.data.steps;
+    if (!data.steps) data.tokens_per_parameter = laws::compute_optimal_ratio;
+  }
+  plan.bases.front().resolved.assumptions = like.assumptions;
+}
+
+}  // namespace
+
 read::PlanWords Planner::bases(const std::vector<Given>& words) const {
+  read::PlanWords plan = counted_bases(words);
+  do_same_work(words, plan);
+  return plan;
+}
+
+read::PlanWords Planner::counted_bases(const std::vector<Given>& words) const {
   read::PlanWords plan = resolve(words);
   const auto any = std::ranges::find_if(words, [](const Given& w) { return w.term == "gpu" && w.text == "any"; });
   if (any != words.end()) leave_out_unknown(plan);

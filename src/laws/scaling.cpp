@@ -29,8 +29,6 @@ enum class Closing {
 
 using enum Variable;
 
-// Hoffmann et al. 2022, table 3: 67B and 1.5T at Gopher's budget, 20 to 22 tokens a parameter over all budgets.
-constexpr double compute_optimal_ratio = 20.0;
 constexpr std::string_view ratio_source = "Hoffmann et al. 2022, arXiv:2203.15556, table 3";
 
 void set_derived(Solver& solver, Variable variable, double value, answer::Explanation why) {

@@ -36,15 +36,12 @@ std::vector<std::int64_t> virtual_stages(const spec::RunChoices& choices, std::i
   return pp == 1 ? std::vector<std::int64_t>{1} : divisors(quantity::ceil_divide(layers, pp));
 }
 
-/// Those that the framework has, where nobody chose.
-std::vector<spec::Recompute> recomputes_of(const PlanQuestion& plan) {
-  if (!plan.choices.recompute.empty()) return plan.choices.recompute;
+std::vector<spec::Recompute> recomputes_of(const spec::RunChoices& choices) {
+  if (!choices.recompute.empty()) return choices.recompute;
   using spec::RecomputePolicy;
-  const auto& can = frameworks::row_of(plan.bases.front().training.framework).recomputes;
-  std::vector<spec::Recompute> policies;
-  for (const auto policy : {RecomputePolicy::none, RecomputePolicy::selective, RecomputePolicy::full}) {
-    if (can.has(policy)) policies.emplace_back().policy = policy;
-  }
+  std::vector<spec::Recompute> policies(3);
+  policies[1].policy = RecomputePolicy::selective;
+  policies[2].policy = RecomputePolicy::full;
   return policies;
 }
 
@@ -228,7 +225,7 @@ std::vector<std::uint32_t> fastest_first(const std::vector<spec::Question>& base
 PlanSpace::PlanSpace(PlanQuestion question) : parts_(std::make_unique<Parts>()) {
   parts_->question = std::move(question);
   const PlanQuestion& plan = parts_->question;
-  parts_->recomputes = recomputes_of(plan);
+  parts_->recomputes = recomputes_of(plan.choices);
   for (const spec::Question& base : plan.bases) parts_->bases.push_back(base_of(base, plan, parts_->recomputes));
   for (const std::uint32_t i : fastest_first(plan.bases)) {
     add_units(i, plan.bases[i], choices_of(plan.bases[i], plan.choices), parts_->units);

@@ -222,7 +222,8 @@ void UnitSearch::add_cells(PipelineCells& pipeline) {
       cell.legal.clear();
       for (const spec::Recompute& policy : space_.recomputes()) {
         question_.training.recompute = policy;
-        cell.legal.push_back(legal & legal_variants(frameworks::LooksAt::policy));
+        const bool can = frameworks::row_of(question_.training.framework).recomputes.has(policy.policy);
+        cell.legal.push_back(can ? legal & legal_variants(frameworks::LooksAt::policy) : 0);
       }
       cell.sharded = &sharded;
       cell.offload = offload;

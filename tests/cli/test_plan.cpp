@@ -146,6 +146,22 @@ TEST_CASE("the command for the best run asks about that run") {
   CHECK_THAT(fit, Contains(memory));
 }
 
+/// Without a word on the batch one card would take one sequence 1,000 times, four of them 4M tokens a step.
+TEST_CASE("runs that are compared do the same work, and the best one's command takes as long") {
+  const auto both =
+      nlohmann::json::parse(planned({"--model", "llama-3.1-8b", "--gpu", "4090,h100-sxm", "--format", "json"}).answer);
+  const auto& each = both["each"];
+  REQUIRE(each.size() == 2);
+  const auto of = [&](std::size_t i, const char* figure) { return each[i]["figures"][figure].get<double>(); };
+  const auto steps = [&](std::size_t i) { return of(i, "total_seconds") / of(i, "step_seconds"); };
+  CHECK(steps(0) == Approx(steps(1)).epsilon(0.01));  // more cards fail more often
+  Words words{"fit", "--format", "json"};
+  std::istringstream command(both["fit_command"].get<std::string>().substr(std::string("llmcalc fit ").size()));
+  for (std::string word; command >> word;) words.push_back(word);
+  const auto fit = nlohmann::json::parse(cli::run(words, cli::Environment{}).answer);
+  CHECK(fit["time"]["total_seconds"].get<double>() == Approx(of(0, "total_seconds")).epsilon(1e-4));
+}
+
 TEST_CASE("the longest sequence that fits fits, and the next does not") {
   const Words base{"--model", "llama-3.2-1b", "--gpu", "rtx-4090",  "--gpus", "1", "--global-batch",
                    "4",       "--dtype",      "bf16",  "--offload", "none"};

@@ -98,6 +98,7 @@ class Planner {
 
  private:
   read::PlanWords resolve(const std::vector<read::Given>& words) const;
+  read::PlanWords counted_bases(const std::vector<read::Given>& words) const;
   void leave_out_unknown(read::PlanWords& plan) const;
   bool fits(const read::PlanWords& plan) const;
   std::optional<std::int64_t> fewest(const std::vector<read::Given>& words) const;
