@@ -146,6 +146,7 @@ Paragraph serving_plans(const ServingReport& report, const TextStyle& style) {
     if (speed.cost.all) words += fmt::format(", {} a million with prompts", quantity::format_money(*speed.cost.all));
     const bool first = &plan == &best.front();
     add_lines(block, labelled("", words, style));
+    block.ends.push_back(block.lines.size());
     if (first) block.least = block.lines.size();
   }
   return block;
