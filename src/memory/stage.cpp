@@ -212,7 +212,7 @@ StageWalk::Passes StageWalk::passes_of(BlockRuns runs) const {
   for (std::size_t r = 0; rules_.offload.activations && r < runs.size(); ++r) {
     passes.kept.left += leaving_blocks(passes, r) * walk_of(runs[r].block).kept;
   }
-  passes.kept.buffers = checkpoint_buffers(passes);
+  passes.kept.buffers = checkpoint_buffers(passes) + score_buffer(question_, profile_);
   if (!prices_.companions.empty()) passes.companions = companion_passes(prices_, rules_, runs);
   return passes;
 }
@@ -234,9 +234,8 @@ void StageWalk::add_states(Stage& stage) const {
   stage.elsewhere += program::move_out(stage.states, rules_.offload);
   stage.elsewhere.host += program::swap_buffers(rules_.offload, trained);
   stage.scratch = prices_.weights->scratch.of(stage.passes.runs);
-  stage.buffers = prices_.weights->workspace + score_buffer(question_, profile_) +
-                  bucket_copy(profile_, rules_.sharding, stage.states.gradients) + prices_.weights->zero.always +
-                  stage.slack + stage.moment_slack;
+  stage.buffers = prices_.weights->workspace + bucket_copy(profile_, rules_.sharding, stage.states.gradients) +
+                  prices_.weights->zero.always + stage.slack + stage.moment_slack;
   stage.between_steps = stage.buffers;
   if (!prices_.companions.empty()) add_companions(stage);
 }

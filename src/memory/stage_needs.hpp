@@ -14,7 +14,7 @@ struct Kept {
   quantity::Bytes head;      ///< the same of the head and loss
   quantity::Bytes deferred;  ///< from its backward pass until its weights' gradients are made
   quantity::Bytes left;      ///< of layers and head, what is on the host until its backward pass
-  quantity::Bytes buffers;   ///< into which it comes back, where they last for the run; beside layers and head
+  quantity::Bytes buffers;   ///< of micro-batches, which last for the run; beside layers and head
 
   quantity::Bytes total() const { return layers + head; }
 };

@@ -62,6 +62,7 @@ const std::vector<std::pair<std::string_view, Space>> spaces = {
     {tied, {"--gpu a100-40", 2, 4}},
     {tied, {"--gpu a100-40 --memory 2GiB", 4, 4}},
     {tied, {"--gpu h100-sxm --framework megatron", 6, 6}},
+    {tied, {"--gpu h100-sxm --framework megatron --attention eager --transformer-impl local", 2, 4}},
     {tied, {"--gpu h100-sxm --framework hf", 4, 8}},
     {tied, {"--gpu a100-40 --method lora", 4, 4}},
     {tiny, {"--gpu a100-40 --framework hf --save-checkpoint full --memory 2500MiB", 4, 4}},
