@@ -187,7 +187,7 @@ std::string share_text(double share) {
 std::string spread_text(const trust::Spread& spread) {
   const auto below = share_text(spread.below);
   const auto above = share_text(spread.above);
-  return below == above ? "±" + below : fmt::format("-{} to +{}", below, above);
+  return below == above ? "±" + below : fmt::format("-{:.0f} to +{}", 100.0 * spread.below, above);
 }
 
 namespace {

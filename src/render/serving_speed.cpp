@@ -14,18 +14,16 @@ namespace {
 using quantity::format_duration;
 using serving::Speed;
 
-std::string bar_text(const trust::Spread& bar) { return fmt::format("±{:.0f} %", 100.0 * bar.above); }
-
 std::string rate_text(double rate) {
   return rate < 10 ? quantity::format_number(rate, 2) : quantity::format_count(std::llround(rate));
 }
 
 std::string first_line(const Speed& speed) {
   const auto first =
-      speed.saturated ? "ever later" : fmt::format("{} {}", format_duration(speed.ttft), bar_text(speed.ttft_bar));
+      speed.saturated ? "ever later" : fmt::format("{} ({})", format_duration(speed.ttft), spread_text(speed.ttft_bar));
   if (speed.tpot == quantity::seconds(0)) return fmt::format("first token {}; the others elsewhere", first);
-  return fmt::format("first token {}; then {} a token {}", first, format_duration(speed.tpot),
-                     bar_text(speed.tpot_bar));
+  return fmt::format("first token {}; then {} a token ({})", first, format_duration(speed.tpot),
+                     spread_text(speed.tpot_bar));
 }
 
 /// "95 % of 500 drawn: first token within 410 ms; then 31 ms a token"

@@ -138,16 +138,10 @@ std::string accelerators(const Report& report) {
   return fmt::format(", {} x{}", gpu, gpus.empty() ? "1" : gpus);
 }
 
-/// "±6 %", or "-13 to +85 %" where the arms differ.
-std::string arms(const trust::Spread& error) {
-  if (error.below == error.above) return "±" + share_text(error.above);
-  return fmt::format("-{:.0f} to +{}", 100.0 * error.below, share_text(error.above));
-}
-
 std::string error_bar(const Verdict& verdict, const MemoryUnit& unit) {
   if (verdict.error.above <= 0) return {};
   const auto source = verdict.error_source.empty() ? std::string() : fmt::format(" ({})", verdict.error_source);
-  return fmt::format("error bar {}, {} to {} {}{}", arms(verdict.error), in_unit(verdict.low, unit),
+  return fmt::format("error bar {}, {} to {} {}{}", spread_text(verdict.error), in_unit(verdict.low, unit),
                      in_unit(verdict.high, unit), unit.name, source);
 }
 

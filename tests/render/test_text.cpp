@@ -361,7 +361,7 @@ TEST_CASE("a share that rounds to nothing is not called nothing") {
   CHECK(share_text(0.29) == "29 %");
   CHECK(share_text(1) == "100 %");
   CHECK(spread_text({0.18, 0.181}) == "±18 %");
-  CHECK(spread_text({0.18, 1.2}) == "-18 % to +120 %");
+  CHECK(spread_text({0.18, 1.2}) == "-18 to +120 %");
 }
 
 }  // namespace llmcalc::render

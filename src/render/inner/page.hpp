@@ -65,7 +65,7 @@ std::string in_unit(quantity::Bytes value, const MemoryUnit& unit);
 /// A share of a whole in words: "21 %", "<1 %" when it would round to nothing, "0 %" when it is nothing.
 std::string share_text(double share);
 
-/// An error bar in words: "±21 %", and "-21 % to +95 %" where it reaches further above.
+/// An error bar in words: "±21 %", and "-21 to +95 %" where it reaches further above.
 std::string spread_text(const trust::Spread& spread);
 
 enum class Align { left, right };
