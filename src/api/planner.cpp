@@ -3,7 +3,6 @@
 #include "dialects/launch.hpp"
 #include "frameworks/table.hpp"
 #include "laws/scaling.hpp"
-#include "llmcalc/answer/estimate.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/elementary.hpp"
 #include "quantity/format.hpp"
@@ -267,110 +266,6 @@ std::vector<Given> Planner::grown(const std::vector<Given>& words) const {
   const std::int64_t step = last_good(most, [&](std::int64_t n) { return fits(with(words, term, value(n))); });
   if (step == 0) throw BadInput("--largest", "not even --" + term + " " + value(1) + " is within the limits");
   return with(words, term, value(step));
-}
-
-namespace {
-
-/// What a row tells of a run, in this order, behind what tells the bases apart.
-std::span<const std::string_view> row_terms() { return chosen_terms().subspan(1); }  // but for the framework
-
-class ReportBuilder {
- public:
-  ReportBuilder(const AskedWords& asked, const read::PlanWords& plan, const search::PlanSpace& space)
-      : asked_(asked), plan_(plan), space_(space), terms_(terms()) {}
-
-  render::PlanReport build(const search::Findings& findings) const;
-
- private:
-  std::vector<std::string> terms() const;
-  std::string value_of(const std::string& term, const search::Choice& choice, const spec::Question& question) const;
-  std::vector<render::PlanRow> rows(const std::vector<search::PlannedRun>& runs) const;
-
-  const AskedWords& asked_;
-  const read::PlanWords& plan_;
-  const search::PlanSpace& space_;
-  std::vector<std::string> terms_;
-};
-
-std::vector<std::string> ReportBuilder::terms() const {
-  const auto is_of_base = [](const Given& word) { return !quantity::contains(row_terms(), word.term); };
-  auto terms = quantity::mapped_if(plan_.bases.front().varied, &Given::term, is_of_base);
-  quantity::append(terms, row_terms());
-  return terms;
-}
-
-std::string ReportBuilder::value_of(const std::string& term, const search::Choice& choice,
-                                    const spec::Question& question) const {
-  const auto& varied = plan_.bases[choice.base].varied;
-  const auto* word = read::find_word(varied, term);
-  if (word != nullptr && !quantity::contains(row_terms(), term)) return word->text;
-  const read::Term* row = read::find_term(term);
-  return row == nullptr ? std::string() : row->show(question);
-}
-
-std::vector<render::PlanRow> ReportBuilder::rows(const std::vector<search::PlannedRun>& runs) const {
-  std::vector<render::PlanRow> rows;
-  for (const search::PlannedRun& run : runs) {
-    const spec::Question question = space_.question_of(run.choice);
-    render::PlanRow row{{}, run};
-    for (const auto& term : terms_) row.values.push_back(value_of(term, run.choice, question));
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
-/// The Hub's id of the run's model, as it was typed or as its preset is published; empty where none is known.
-std::string hub_id(const AskedWords& asked, const std::vector<Given>& varied) {
-  const auto* own = read::find_word(varied, "model");
-  const auto* model = own != nullptr ? own : read::find_word(asked.words, "model");
-  if (model == nullptr || model->text.find('/') != std::string::npos) return model == nullptr ? "" : model->text;
-  return asked.source.catalogue.model(model->text, model->origin.where).named(model->text).repository;
-}
-
-/// Launches that name their model and not its sizes.
-std::vector<dialects::Launch> launches_of(const spec::Question& question, const std::string& model) {
-  constexpr std::string_view unnamed = "$MODEL";
-  auto launches = dialects::launches(question);
-  if (model.find('/') == std::string::npos) return launches;
-  for (auto& [framework, command, beyond] : launches) {
-    for (auto at = command.find(unnamed); at != std::string::npos; at = command.find(unnamed, at + model.size()))
-      command.replace(at, unnamed.size(), model);
-  }
-  return launches;
-}
-
-render::PlanReport ReportBuilder::build(const search::Findings& findings) const {
-  render::PlanReport report;
-  report.objective = word_of(space_.question().objective);
-  report.terms = terms_;
-  report.best = rows(findings.best);
-  if (plan_.bases.size() > 1) report.each = rows(findings.each);
-  report.front = rows(findings.front);
-  report.looked_at = findings.looked_at;
-  report.fitting = findings.fitting;
-  report.counted = plan_.counts_accelerators;
-  report.assumptions = plan_.bases.front().resolved.assumptions;
-  report.warnings = plan_.bases.front().resolved.warnings();
-  report.version = version();
-  if (findings.unanswered > 0) {
-    report.warnings.push_back("left out what could not be answered, " + std::to_string(findings.unanswered) +
-                              " times: " + findings.obstacle);
-  }
-  if (findings.best.empty()) return report;
-  const search::Choice& choice = findings.best.front().choice;
-  const spec::Question question = space_.question_of(choice);
-  report.estimate = answer::estimate(question);
-  quantity::append(report.warnings, report.estimate->warnings);
-  report.fit_command = fit_command(asked_, plan_.bases[choice.base].varied, question);
-  report.launch = launches_of(question, hub_id(asked_, plan_.bases[choice.base].varied));
-  return report;
-}
-
-}  // namespace
-
-render::PlanReport plan_report(const AskedWords& asked, const read::PlanWords& plan, const search::PlanSpace& space,
-                               const search::Findings& findings) {
-  return ReportBuilder(asked, plan, space).build(findings);
 }
 
 namespace {
