@@ -25,10 +25,6 @@ std::span<const EngineRow> all_engines() {
 
 const EngineRow& row_of(spec::Engine engine) { return *std::ranges::find(all_engines(), engine, &EngineRow::engine); }
 
-trust::Spread error_bar(spec::Engine engine, spec::Measure measure) {
-  return trust::server_error_bar(row_of(engine).bars, spec::reads_gguf(engine), measure);
-}
-
 EngineRelease parse_release(std::string_view text) {
   while (!text.empty() && !quantity::is_digit(text.front())) text.remove_prefix(1);
   EngineRelease release;

@@ -77,18 +77,20 @@ void add_cost(const Deployment& deployment, Speed& speed) {
     speed.cost.energy = timing::facility_energy(seconds(answered * gpus), *power, timing::default_pue);
 }
 
+double wider_than_measured(const spec::Question& question) {
+  if (!spec::reads_gguf(question.serving.engine)) {
+    return timing::ServingKernels(*question.gpu).is_measured() ? 1.0 : trust::wider_by_generation;
+  }
+  const bool is_relative = question.gpu->generation.ggml_is_nearest || uses_processor(question);
+  return is_relative ? trust::ggml_wider_by_generation : 1.0;
+}
+
 void add_bars(const spec::Question& question, const timing::ServingKernels& kernels, Speed& speed) {
-  const spec::Engine engine = question.serving.engine;
-  const bool ggml = spec::reads_gguf(engine);
+  const bool ggml = spec::reads_gguf(question.serving.engine);
   speed.measured_on = kernels.measured_on();
   speed.is_relative = !ggml && !kernels.is_measured();
-  const bool ggml_relative = ggml && (question.gpu->generation.ggml_is_nearest || uses_processor(question));
-  const double wider = ggml_relative       ? trust::ggml_wider_by_generation
-                       : speed.is_relative ? trust::wider_by_generation
-                                           : 1.0;
-  const auto widened = [&](trust::Spread bar) { return trust::Spread{wider * bar.below, wider * bar.above}; };
-  speed.ttft_bar = widened(error_bar(engine, ggml ? spec::Measure::prefill_tok_s : spec::Measure::ttft));
-  speed.tpot_bar = widened(error_bar(engine, ggml ? spec::Measure::decode_tok_s : spec::Measure::tpot));
+  speed.ttft_bar = error_bar(question, ggml ? spec::Measure::prefill_tok_s : spec::Measure::ttft);
+  speed.tpot_bar = error_bar(question, ggml ? spec::Measure::decode_tok_s : spec::Measure::tpot);
 }
 
 Speed finished(const Deployment& deployment, const LoadClock& clock, Speed speed) {
@@ -109,6 +111,14 @@ bool keeps_means(const spec::Load& load, const Speed& speed) {
 bool limits_tail(const spec::Load& load) { return load.ttft_p95 || load.tpot_p95; }
 
 }  // namespace
+
+trust::Spread error_bar(const spec::Question& question, spec::Measure measure) {
+  const spec::Engine engine = question.serving.engine;
+  const auto bar = trust::server_error_bar(row_of(engine).bars, spec::reads_gguf(engine), measure);
+  if (!spec::is_speed_of_server(measure)) return bar;
+  const double wider = wider_than_measured(question);
+  return {wider * bar.below, wider * bar.above};
+}
 
 bool is_limited(const spec::Load& load) { return load.ttft || load.tpot || limits_tail(load); }
 

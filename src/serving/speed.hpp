@@ -73,6 +73,10 @@ struct Speed {
   bool is_relative = false;  ///< it stands for another, of its generation
 };
 
+/// Nine of ten measured values lie inside. That of a speed is wider where the part stands for one of another
+/// generation, and under llama.cpp where something lies in host memory.
+trust::Spread error_bar(const spec::Question& question, spec::Measure measure);
+
 /// Whether the load asks how soon tokens come.
 bool is_limited(const spec::Load& load);
 

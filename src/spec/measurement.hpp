@@ -45,6 +45,9 @@ constexpr bool is_verdict(Measure measure) { return measure == Measure::fits || 
 /// Only a server has it.
 constexpr bool is_of_server(Measure measure) { return measure >= Measure::weights; }
 
+/// How fast a server was.
+constexpr bool is_speed_of_server(Measure measure) { return measure >= Measure::ttft; }
+
 /// A number of bytes was measured.
 constexpr bool is_memory(Measure measure) {
   return measure <= Measure::persistent || (measure >= Measure::weights && measure <= Measure::file_size);
