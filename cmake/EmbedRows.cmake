@@ -2,9 +2,9 @@
 # for the sources that include them in a table, whose compiler checks names and numbers.
 #
 # A row is a line whose cells stand apart by "|". The first line names the columns: what stands in quotes there is a text, a
-# name that ends in "::" an enumeration, "if" and a parameter a condition on that, and all else C++ as it is written. An empty cell is what its member is where nobody
-# says, and so are those that a row leaves out at its end. A line that begins with "#" is a remark. Each line stays the line
-# that it was, so that the compiler names the line of a mistake. With a type, llmcalc_embed_rows(<folder> <type>), the
+# name that ends in "::" an enumeration, "if" and a parameter a condition on that, and all else C++ as it is written. An
+# empty cell is what its member is where nobody says, and so are those that a row leaves out at its end. A line that begins
+# with "#" is a remark. Each line stays the line that it was, so that the compiler names the line of a mistake. With a type, llmcalc_embed_rows(<folder> <type>), the
 # tables whose first column is "key" are arrays of it, <name>_rows in <folder>/tables.inc, and those whose first column is
 # an enumeration say what there is of it, in <folder>/<name>_names.inc.
 #

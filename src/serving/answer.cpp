@@ -246,8 +246,9 @@ void note_load(const spec::Question& question, const ServingAnswer& answer, Note
   if (uses_processor(question)) {
     const bool experts = leaves_experts(question);
     const bool said = question.serving.options.host_bandwidth.has_value();
-    notes.push_back(fmt::format("{} are in host memory, which the processor reads at half of {:.4g} GB/s{}",
+    notes.push_back(fmt::format("{} are in host memory, which the processor reads at {:.0f} % of {:.4g} GB/s{}",
                                 experts ? "experts of the first layers" : "the first layers",
+                                100.0 * ggml_kernels().host_share,
                                 quantity::in_gigabytes_per_second(host_bandwidth(question)),
                                 said ? "" : " (DDR5-5600, two channels): --host-bandwidth says another"));
   }

@@ -20,7 +20,7 @@ constexpr Overheads common_overheads{.layer_us = 4.16,
                                      .seat_ms = 0.765};
 
 constexpr Pace vllm{.first_ms = 15.5};
-constexpr Pace sglang{.first_ms = 130};
+constexpr Pace sglang{.first_ms = 130};  // chosen on sglang-speed.csv with the scheduler step by step
 constexpr Pace trtllm{.first_ms = 7.87};
 
 constexpr GgmlKernels kernels{.fused_cache = 0.70,

@@ -45,7 +45,7 @@ class Scheduler {
   Stepped run() {
     while (answered_ < requests_.size()) {
       take_arrived();
-      if (decoding_.sequences + reading_.sequences < 1 && waiting_.empty()) {
+      if (running() < 1 && waiting_.empty()) {
         decided_ = now_ = std::max(now_, coming_.top().first);
         continue;
       }

@@ -52,7 +52,8 @@ TimeErrorBar time_error_bar(const spec::Question& question, double growth);
 Spread inverse(const Spread& of_time);
 
 /// How far off the speed of one engine is, where its own rows show it: 90th percentiles of measured over predicted in
-/// tests/measured/serving, of models that were left out of the fit (scripts/fit-servers --leave-out). An engine without
+/// tests/measured/serving, of each token over models that were left out of the fit (scripts/fit-servers --leave-out),
+/// of the first one over all rows, for which nothing but SGLang's share of it was fitted again. An engine without
 /// measured runs is as far off as the furthest.
 struct ServerBars {
   Spread first_token{.below = 0.5, .above = 1.05};

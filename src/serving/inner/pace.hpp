@@ -40,7 +40,8 @@ const Pace& trtllm_pace();
 double sustained(const spec::Accelerator& gpu);
 
 /// What llama.cpp's kernels take on every card alike; what they reach on each generation stands in presets/generations.
-/// All but the first and the third measured on one card alone (DGX Spark).
+/// All but the first, the third and the last measured on one card alone (DGX Spark); the last was chosen on the tokens
+/// a second of tests/measured/serving/llama-cpp-host.csv.
 struct GgmlKernels {
   double fused_cache = 0;    ///< share of the bandwidth that fused attention reads keys, values and states at
   double fused_prompt = 0;   ///< share of the peak that it reaches in a prompt
