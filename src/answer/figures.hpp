@@ -27,6 +27,10 @@ struct Budget {
   }
 };
 
+/// Tokens a parameter: 67B and 1.5T at Gopher's budget, 20 to 22 over all budgets (Hoffmann et al. 2022,
+/// arXiv:2203.15556, table 3).
+inline constexpr double compute_optimal_ratio = 20.0;
+
 /// As said; by default 20 tokens a parameter.
 Budget token_budget(const spec::Question& question, std::int64_t parameters);
 

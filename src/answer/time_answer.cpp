@@ -162,8 +162,6 @@ Goodput goodput(const spec::Question& question, const program::Program& program,
 
 namespace {
 
-constexpr double chinchilla_ratio = 20.0;
-
 FlopFigure figure(std::string id, std::string label, Flops per_token, Tokens budget, Explanation why) {
   return {std::move(id), std::move(label), per_token, per_token * quantity::in_tokens(budget), std::move(why), 0.0};
 }
@@ -249,7 +247,8 @@ Budget token_budget(const spec::Question& question, std::int64_t parameters) {
     return {tokens(*data.tokens_per_parameter * total),
             fmt::format("{} x parameters, as given", *data.tokens_per_parameter), seq};
   }
-  return {tokens(chinchilla_ratio * total), "default: 20 x parameters (Hoffmann et al. 2022, arXiv:2203.15556)", seq};
+  return {tokens(compute_optimal_ratio * total), "default: 20 x parameters (Hoffmann et al. 2022, arXiv:2203.15556)",
+          seq};
 }
 
 TimeAnswer time_answer(const spec::Question& question, const Walks& walks) {

@@ -97,6 +97,7 @@ render::PlanReport ReportBuilder::build(const search::Findings& findings) const 
   report.fitting = findings.fitting;
   report.counted = plan_.counts_accelerators;
   report.assumptions = plan_.bases.front().resolved.assumptions;
+  quantity::append(report.assumptions, plan_.on_all);
   report.warnings = plan_.bases.front().resolved.warnings();
   report.version = version();
   if (findings.unanswered > 0) {

@@ -1,8 +1,8 @@
 #include "api/inner/planner.hpp"
 
+#include "answer/figures.hpp"
 #include "dialects/launch.hpp"
 #include "frameworks/table.hpp"
-#include "laws/scaling.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/elementary.hpp"
 #include "quantity/format.hpp"
@@ -59,12 +59,11 @@ std::int64_t last_good(std::int64_t most, const std::function<bool(std::int64_t)
   return good;
 }
 
-/// Whether the framework can run it, and its own command, where it has one, says an option of the run.
+/// Whether the framework's own command says an option of the run, or the framework has no command at all.
 bool says(const spec::Question& question, std::string_view option) {
   const auto launches = dialects::launches(question);
   const auto is_it = [&](const std::string& each) { return each.starts_with(option); };
-  return frameworks::unable_to(question.training.framework, question).empty() &&
-         std::ranges::all_of(launches, [&](const auto& launch) { return std::ranges::none_of(launch.beyond, is_it); });
+  return std::ranges::all_of(launches, [&](const auto& launch) { return std::ranges::none_of(launch.beyond, is_it); });
 }
 
 /// Of shardings those that a command of the framework says, where nobody chose.
@@ -192,8 +191,8 @@ void Planner::leave_out_unknown(read::PlanWords& plan) const {
   if (plan.bases.empty()) throw BadInput("--gpu", "of no accelerator is the price or power known that this needs");
   const std::size_t left_out = all - plan.bases.size();
   if (left_out == 0) return;
-  plan.bases.front().resolved.assumptions.push_back({std::to_string(left_out) + " of " + std::to_string(all) +
-                                                     " accelerators are left out: their price or power is not known"});
+  plan.on_all.push_back({std::to_string(left_out) + " of " + std::to_string(all) +
+                         " accelerators are left out: their price or power is not known"});
 }
 
 namespace {
@@ -202,12 +201,32 @@ bool says_any(const std::vector<Given>& words, std::initializer_list<std::string
   return std::ranges::any_of(terms, [&](std::string_view term) { return read::has_word(words, term); });
 }
 
-/// Batch and data that nobody said go by the number of accelerators: runs that are compared do the work of the one that
-/// does most.
-void do_same_work(const std::vector<Given>& words, read::PlanWords& plan) {
-  if (plan.bases.size() < 2) return;
-  const auto step_tokens = [](const read::PlanBase& base) { return base.resolved.question.training.step_tokens(); };
-  const read::Resolved like = std::ranges::max_element(plan.bases, {}, step_tokens)->resolved;
+/// Of runs that are compared, one that does most in a step, by the framework that runs most of those.
+const read::Resolved& largest_of(const read::PlanWords& plan) {
+  const auto training = [](const read::PlanBase& base) { return base.resolved.question.training; };
+  const auto rank = [&](const read::PlanBase& base) {
+    const auto is_alike = [&](const read::PlanBase& other) {
+      return training(other).step_tokens() == training(base).step_tokens() &&
+             training(other).framework == training(base).framework;
+    };
+    return std::pair(training(base).step_tokens(), std::ranges::count_if(plan.bases, is_alike));
+  };
+  return std::ranges::max_element(plan.bases, {}, rank)->resolved;
+}
+
+/// Whether another framework runs some of them.
+bool differs(spec::Framework framework, const read::PlanWords& plan) {
+  const auto is_other = [&](const auto& base) { return base.resolved.question.training.framework != framework; };
+  return std::ranges::any_of(plan.bases, is_other);
+}
+
+bool can_run_all(spec::Framework framework, const read::PlanWords& plan) {
+  const auto can = [&](const auto& base) { return frameworks::unable_to(framework, base.resolved.question).empty(); };
+  return std::ranges::all_of(plan.bases, can);
+}
+
+/// Batch and data that nobody said go by the number of accelerators: runs that are compared take those of the largest.
+void do_same_work(const std::vector<Given>& words, const read::Resolved& like, read::PlanWords& plan) {
   const std::int64_t tokens = like.question.training.step_tokens();
   for (read::PlanBase& base : plan.bases) {
     spec::Question& question = base.resolved.question;
@@ -216,7 +235,7 @@ void do_same_work(const std::vector<Given>& words, read::PlanWords& plan) {
     spec::DataBudget& data = question.pricing.data;
     if (says_any(words, {"tokens", "steps", "samples"}) || data.steps == like.question.pricing.data.steps) continue;
     data.steps = like.question.pricing.data.steps;
-    if (!data.steps) data.tokens_per_parameter = laws::compute_optimal_ratio;
+    if (!data.steps) data.tokens_per_parameter = answer::compute_optimal_ratio;
   }
   plan.bases.front().resolved.assumptions = like.assumptions;
 }
@@ -225,7 +244,18 @@ void do_same_work(const std::vector<Given>& words, read::PlanWords& plan) {
 
 read::PlanWords Planner::bases(const std::vector<Given>& words) const {
   read::PlanWords plan = counted_bases(words);
-  do_same_work(words, plan);
+  if (plan.bases.size() < 2) return plan;
+  read::Resolved like = largest_of(plan);
+  const auto framework = like.question.training.framework;
+  if (!says_any(words, {"framework"}) && differs(framework, plan)) {
+    if (can_run_all(framework, plan)) {
+      plan = counted_bases(with(words, "framework", std::string(spec::name_of(framework))));
+    } else {
+      std::erase_if(like.assumptions, [](const spec::Assumption& each) { return each.term == "framework"; });
+      plan.on_all.push_back({"each run by the framework that most use for it: name yours", "framework"});
+    }
+  }
+  do_same_work(words, like, plan);
   return plan;
 }
 
@@ -279,11 +309,12 @@ std::vector<std::string> compared(const std::string& list, const read::Catalogue
   return quantity::mapped(quantity::pieces_of(list, ","), [](auto part) { return std::string(quantity::trim(part)); });
 }
 
+constexpr std::size_t best_servers = 5;
+
 /// What a person said is kept, what nobody said is searched.
 search::ServerPlans plans_for(const std::vector<Given>& words, const spec::Question& question) {
   const auto open = [&](std::string_view term) { return !read::has_word(words, term); };
-  constexpr std::size_t shown = 5;
-  return search::plan_server(question, {.engines = open("engine"), .quants = open("quant")}, shown);
+  return search::plan_server(question, {.engines = open("engine"), .quants = open("quant")}, best_servers);
 }
 
 /// Without a price behind all that have one.
@@ -314,8 +345,7 @@ search::ServerPlans plan_servers(std::vector<Given>& words, const read::Catalogu
     if (!plans.best.empty()) all.best.push_back(std::move(plans.best.front()));
   }
   std::ranges::stable_sort(all.best, {}, price_of);
-  constexpr std::size_t shown = 5;
-  if (all.best.size() > shown) all.best.resize(shown);
+  if (all.best.size() > best_servers) all.best.resize(best_servers);
   words = with(std::move(words), "gpu", all.best.empty() ? gpus.front() : all.best.front().question.gpu->id);
   return all;
 }

@@ -112,7 +112,7 @@ void follow_law(const LawChoice& choice, Solver& solver, ScaleAnswer& answer) {
 }
 
 void follow_rule_of_thumb(Solver& solver, ScaleAnswer& answer) {
-  solver.set(ratio, {compute_optimal_ratio, Standing::assumed, {"assumed", "20", std::string(ratio_source)}});
+  solver.set(ratio, {answer::compute_optimal_ratio, Standing::assumed, {"assumed", "20", std::string(ratio_source)}});
   answer.assumptions.emplace_back("compute-optimal at 20 tokens a parameter (Hoffmann et al. 2022)");
   solver.propagate();
 }

@@ -22,9 +22,6 @@
 
 namespace llmcalc::laws {
 
-/// Hoffmann et al. 2022, table 3: 67B and 1.5T at Gopher's budget, 20 to 22 tokens a parameter over all budgets.
-inline constexpr double compute_optimal_ratio = 20.0;
-
 /// Which neighbours of the answer are listed with it.
 enum class Frontier {
   sizes,    ///< smaller and larger models of the same compute

@@ -146,6 +146,18 @@ TEST_CASE("the command for the best run asks about that run") {
   CHECK_THAT(fit, Contains(memory));
 }
 
+/// One card alone would be run by accelerate, four of them by Megatron-LM.
+TEST_CASE("what a comparison of machines assumes leaves it alone when it is said") {
+  const Words asked{"--model", "llama-3.1-8b", "--gpu", "4090,h100-sxm", "--format", "json"};
+  const auto unsaid = nlohmann::json::parse(planned(asked).answer);
+  const auto said = nlohmann::json::parse(
+      planned(plus(asked, {"--framework", "megatron", "--global-batch", "1024", "--tokens", "20x", "--seq", "4096"}))
+          .answer);
+  CHECK_THAT(unsaid["assumptions"].dump(), Contains("--framework megatron") && Contains("--global-batch 1024"));
+  CHECK(unsaid["each"] == said["each"]);
+  CHECK(unsaid["front"] == said["front"]);
+}
+
 /// Without a word on the batch one card would take one sequence 1,000 times, four of them 4M tokens a step.
 TEST_CASE("runs that are compared do the same work, and the best one's command takes as long") {
   const auto both =
