@@ -13,6 +13,8 @@
 #include "spec/names.hpp"
 #include "spec/node.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -203,7 +205,9 @@ bool says_any(const std::vector<Given>& words, std::initializer_list<std::string
 
 /// Of runs that are compared, one that does most in a step, by the framework that runs most of those.
 const read::Resolved& largest_of(const read::PlanWords& plan) {
-  const auto training = [](const read::PlanBase& base) { return base.resolved.question.training; };
+  const auto training = [](const read::PlanBase& base) -> const spec::Training& {
+    return base.resolved.question.training;
+  };
   const auto rank = [&](const read::PlanBase& base) {
     const auto is_alike = [&](const read::PlanBase& other) {
       return training(other).step_tokens() == training(base).step_tokens() &&
@@ -214,71 +218,82 @@ const read::Resolved& largest_of(const read::PlanWords& plan) {
   return std::ranges::max_element(plan.bases, {}, rank)->resolved;
 }
 
-/// Whether another framework runs some of them.
-bool differs(spec::Framework framework, const read::PlanWords& plan) {
-  const auto is_other = [&](const auto& base) { return base.resolved.question.training.framework != framework; };
-  return std::ranges::any_of(plan.bases, is_other);
-}
-
-bool can_run_all(spec::Framework framework, const read::PlanWords& plan) {
-  const auto can = [&](const auto& base) { return frameworks::unable_to(framework, base.resolved.question).empty(); };
-  return std::ranges::all_of(plan.bases, can);
-}
-
-/// Batch and data that nobody said go by the number of accelerators: runs that are compared take those of the largest.
-void do_same_work(const std::vector<Given>& words, const read::Resolved& like, read::PlanWords& plan) {
-  const std::int64_t tokens = like.question.training.step_tokens();
-  for (read::PlanBase& base : plan.bases) {
-    spec::Question& question = base.resolved.question;
-    const std::int64_t sample = quantity::product(question.training.sequences_of_sample(), question.training.seq);
-    if (!says_any(words, {"global_batch"})) question.training.global_batch = std::max<std::int64_t>(1, tokens / sample);
-    spec::DataBudget& data = question.pricing.data;
-    if (says_any(words, {"tokens", "steps", "samples"}) || data.steps == like.question.pricing.data.steps) continue;
-    data.steps = like.question.pricing.data.steps;
-    if (!data.steps) data.tokens_per_parameter = answer::compute_optimal_ratio;
+/// Framework, batch and data that nobody said go by the number of accelerators: runs that are compared, be it while
+/// that number is sought, take those of the largest, as if they had been said.
+std::vector<Given> said_alike(std::vector<Given> words, const spec::Question& like, const read::PlanWords& plan) {
+  bool again = !plan.counts_accelerators;  // other words may be enough with other numbers and have other defaults
+  const auto any = [&](const auto& is_it) {
+    return std::ranges::any_of(plan.bases, [&](const auto& base) { return is_it(base.resolved.question); });
+  };
+  const auto framework = like.training.framework;
+  const auto is_run_otherwise = [&](const spec::Question& each) { return each.training.framework != framework; };
+  const auto has_no = [&](const spec::Question& each) { return !frameworks::unable_to(framework, each).empty(); };
+  if (!says_any(words, {"framework"}) && (again || any(is_run_otherwise)) && !any(has_no)) {
+    words = with(std::move(words), "framework", std::string(spec::name_of(framework)));
+    again = true;
   }
-  plan.bases.front().resolved.assumptions = like.assumptions;
+  const std::int64_t tokens = like.training.step_tokens();
+  const auto does_less = [&](const spec::Question& each) { return each.training.step_tokens() != tokens; };
+  if (!says_any(words, {"global_batch"}) && (again || any(does_less)))
+    words = with(std::move(words), "global_batch", std::to_string(like.training.global_batch));
+  const auto& steps = like.pricing.data.steps;
+  const auto has_other_data = [&](const spec::Question& each) { return each.pricing.data.steps != steps; };
+  if (says_any(words, {"tokens", "steps", "samples"}) || !(again || any(has_other_data))) return words;
+  return steps ? with(std::move(words), "steps", read::find_term("steps")->show(like))
+               : with(std::move(words), "tokens", fmt::format("{}x", answer::compute_optimal_ratio));
+}
+
+/// Each by its own, where one framework cannot run all.
+void say_that_frameworks_differ(read::PlanWords& plan) {
+  auto& assumptions = plan.bases.front().resolved.assumptions;
+  std::erase_if(assumptions, [](const spec::Assumption& each) { return each.term == "framework"; });
+  plan.on_all.push_back({"each run by the framework that most use for it: name yours", "framework"});
 }
 
 }  // namespace
 
 read::PlanWords Planner::bases(const std::vector<Given>& words) const {
-  read::PlanWords plan = counted_bases(words);
-  if (plan.bases.size() < 2) return plan;
-  read::Resolved like = largest_of(plan);
-  const auto framework = like.question.training.framework;
-  if (!says_any(words, {"framework"}) && differs(framework, plan)) {
-    if (can_run_all(framework, plan)) {
-      plan = counted_bases(with(words, "framework", std::string(spec::name_of(framework))));
-    } else {
-      std::erase_if(like.assumptions, [](const spec::Assumption& each) { return each.term == "framework"; });
-      plan.on_all.push_back({"each run by the framework that most use for it: name yours", "framework"});
-    }
+  const bool grows = options_.largest != Largest::nothing || options_.objective == search::Objective::micro_batch;
+  read::PlanWords plan = known_bases(words);
+  if (grows && !plan.counts_accelerators)
+    plan = resolve(with(words, "gpus", "1"));  // the fewest that are enough for anything hold what is wanted
+  if (!count(words, plan) || (plan.bases.size() < 2 && plan.counts_accelerators)) return plan;
+  const read::Resolved like = largest_of(plan);
+  const auto said = said_alike(words, like.question, plan);
+  read::PlanWords alike = said.size() > words.size() ? known_bases(said) : read::PlanWords{};
+  if (!alike.bases.empty() && count(said, alike)) {
+    plan = std::move(alike);
+    plan.bases.front().resolved.assumptions = like.assumptions;
   }
-  do_same_work(words, like, plan);
+  const auto is_run_otherwise = [&](const read::PlanBase& base) {
+    return base.resolved.question.training.framework != like.question.training.framework;
+  };
+  if (!says_any(words, {"framework"}) && std::ranges::any_of(plan.bases, is_run_otherwise))
+    say_that_frameworks_differ(plan);
   return plan;
 }
 
-read::PlanWords Planner::counted_bases(const std::vector<Given>& words) const {
+read::PlanWords Planner::known_bases(const std::vector<Given>& words) const {
   read::PlanWords plan = resolve(words);
   const auto any = std::ranges::find_if(words, [](const Given& w) { return w.term == "gpu" && w.text == "any"; });
   if (any != words.end()) leave_out_unknown(plan);
-  if (plan.counts_accelerators) return plan;
-  const bool grows = options_.largest != Largest::nothing || options_.objective == search::Objective::micro_batch;
-  if (grows) return resolve(with(words, "gpus", "1"));  // the fewest that are enough for anything hold what is wanted
+  return plan;
+}
+
+bool Planner::count(const std::vector<Given>& words, read::PlanWords& plan) const {
+  if (plan.counts_accelerators) return true;
   std::vector<read::PlanBase> enough;
   for (auto& base : plan.bases) {
     std::vector<Given> own = words;
     for (const Given& word : base.varied) own = with(std::move(own), word.term, word.text);
-    const auto count = fewest(own);
-    if (!count) continue;
-    auto counted = resolve(with(std::move(own), "gpus", std::to_string(*count)));
-    base.resolved = std::move(counted.bases.front().resolved);
-    enough.push_back(std::move(base));
+    const auto fewest_of_it = fewest(own);
+    if (!fewest_of_it) continue;
+    auto counted = resolve(with(std::move(own), "gpus", std::to_string(*fewest_of_it)));
+    enough.push_back({std::move(base.varied), std::move(counted.bases.front().resolved)});
   }
-  if (enough.empty()) return plan;
+  if (enough.empty()) return false;
   plan.bases = std::move(enough);
-  return plan;
+  return true;
 }
 
 std::vector<Given> Planner::grown(const std::vector<Given>& words) const {

@@ -146,6 +146,35 @@ TEST_CASE("the command for the best run asks about that run") {
   CHECK_THAT(fit, Contains(memory));
 }
 
+/// The options that an answer says it assumes, "--lora-targets q,v" of "--lora-targets q,v, TRL's".
+Words assumed_by(const nlohmann::json& plan) {
+  Words words;
+  for (const auto& each : plan["assumptions"]) {
+    std::istringstream text(each.get<std::string>());
+    std::string option, value;
+    text >> option >> value;
+    if (!option.starts_with("--")) continue;
+    words.push_back(option);
+    words.push_back(value.substr(0, value.find_last_not_of(",;") + 1));
+  }
+  return words;
+}
+
+TEST_CASE("what a plan assumes leaves it alone when it is said, whatever machines it compares") {
+  for (const auto* machines : {"4090", "4090,h100-sxm", "rtx-3090,a100-40,h100-sxm"}) {
+    for (const Words& run : {Words{"--method", "full"}, {"--method", "lora"}, {"--algorithm", "dpo"}}) {
+      for (const Words& count : {Words{}, {"--gpus", "1,8"}}) {
+        const Words asked = plus(plus({"--model", "gpt2-xl", "--gpu", machines, "--format", "json"}, run), count);
+        const auto unsaid = nlohmann::json::parse(planned(asked).answer);
+        const auto said = assumed_by(unsaid);
+        CAPTURE(asked, said);
+        CHECK(said.size() > 4);
+        CHECK(nlohmann::json::parse(planned(plus(asked, said)).answer)["best"] == unsaid["best"]);
+      }
+    }
+  }
+}
+
 /// One card alone would be run by accelerate, four of them by Megatron-LM.
 TEST_CASE("what a comparison of machines assumes leaves it alone when it is said") {
   const Words asked{"--model", "llama-3.1-8b", "--gpu", "4090,h100-sxm", "--format", "json"};

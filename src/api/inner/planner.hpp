@@ -98,7 +98,9 @@ class Planner {
 
  private:
   read::PlanWords resolve(const std::vector<read::Given>& words) const;
-  read::PlanWords counted_bases(const std::vector<read::Given>& words) const;
+  read::PlanWords known_bases(const std::vector<read::Given>& words) const;
+  /// Gives each run the fewest accelerators that are enough where nobody says how many; false where no number is.
+  bool count(const std::vector<read::Given>& words, read::PlanWords& plan) const;
   void leave_out_unknown(read::PlanWords& plan) const;
   bool fits(const read::PlanWords& plan) const;
   std::optional<std::int64_t> fewest(const std::vector<read::Given>& words) const;
