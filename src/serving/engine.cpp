@@ -19,7 +19,9 @@ using quantity::Bytes;
 using quantity::product;
 
 std::span<const EngineRow> all_engines() {
-  static const std::array rows{vllm_row, sglang_row, trtllm_row, llama_cpp_row, ollama_row, transformers_row};
+  static const EngineRow rows[] = {
+#include "engines/rows.inc"
+  };
   return rows;
 }
 

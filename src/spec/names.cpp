@@ -17,6 +17,7 @@ std::span<const Named<E>> vocabulary() {
   return words_of(Named<E>());
 }
 
+#include "engines/names.inc"
 #include "names/names.inc"
 
 namespace {

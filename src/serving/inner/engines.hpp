@@ -1,4 +1,4 @@
-// The rows of the engines, each defined in its own file, and what several of them have in common.
+// The rows of the engines, each defined in its own file (engine_<name>.cpp), and what several of them have in common.
 #pragma once
 
 #include "serving/engine.hpp"
@@ -10,12 +10,7 @@
 
 namespace llmcalc::serving {
 
-extern const EngineRow vllm_row;
-extern const EngineRow sglang_row;
-extern const EngineRow trtllm_row;
-extern const EngineRow llama_cpp_row;
-extern const EngineRow ollama_row;
-extern const EngineRow transformers_row;
+#include "engines/rows_declared.inc"
 
 /// Whether it has products of 4-bit floats with NVIDIA's scales, and kernels for them.
 bool multiplies_nvfp4(const spec::Accelerator& gpu);
