@@ -8,7 +8,6 @@
 #include "quantity/suggest.hpp"
 #include "quantity/text.hpp"
 #include "read/vocabulary.hpp"
-#include "serving/options.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -9,7 +9,6 @@
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 #include "read/vocabulary.hpp"
-#include "read/words.hpp"
 #include "spec/names.hpp"
 #include "spec/node.hpp"
 
@@ -18,9 +17,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <span>
-#include <string>
-#include <string_view>
 #include <utility>
 
 namespace llmcalc::api {

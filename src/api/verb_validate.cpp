@@ -12,7 +12,6 @@
 #include "read/rows.hpp"
 #include "render/validation.hpp"
 #include "serving/answer.hpp"
-#include "serving/measured.hpp"
 #include "spec/names.hpp"
 #include "trust/error_bar.hpp"
 #include "trust/validation.hpp"

@@ -4,7 +4,6 @@
 #include "laws/inner/relation.hpp"
 #include "laws/inner/scaling_section.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/spec/question.hpp"
 #include "quantity/format.hpp"
 #include "quantity/lists.hpp"
 

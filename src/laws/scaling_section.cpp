@@ -1,9 +1,7 @@
 #include "laws/inner/scaling_section.hpp"
 
 #include "laws/inner/curves.hpp"
-#include "laws/inner/relation.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/spec/question.hpp"
 #include "quantity/format.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 // Matrix products in 8 or 4 bits, and of matrices that rest in them: which they are, and what makes their operands.
 
-#include "layers/blocks.hpp"
 #include "layers/inner/builder.hpp"
 
 #include <utility>

@@ -10,7 +10,6 @@
 #include <array>
 #include <cmath>
 #include <span>
-#include <string_view>
 #include <utility>
 
 namespace llmcalc::render {

@@ -2,7 +2,6 @@
 #include "quantity/format.hpp"
 #include "quantity/lists.hpp"
 #include "render/foreign.hpp"
-#include "render/inner/text.hpp"
 #include "render/plan.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "formats/number_format.hpp"
-#include "formats/quantization.hpp"
 #include "llmcalc/answer/estimate.hpp"
 #include "llmcalc/spec/accelerator.hpp"
 #include "llmcalc/spec/shape.hpp"

@@ -7,10 +7,7 @@
 #include "spec/traits.hpp"
 
 #include <algorithm>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 namespace llmcalc::search {
 

@@ -7,7 +7,6 @@
 #include "program/build.hpp"
 #include "program/count.hpp"
 #include "search/inner/plan_units.hpp"
-#include "spec/traits.hpp"
 
 #include <algorithm>
 #include <functional>

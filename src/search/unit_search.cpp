@@ -6,11 +6,9 @@
 #include "frameworks/table.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "quantity/lists.hpp"
-#include "search/inner/unit_prices.hpp"
 #include "spec/traits.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <exception>
 #include <span>

@@ -1,7 +1,6 @@
 #include "serving/inner/candidates.hpp"
 
 #include "llmcalc/spec/question.hpp"
-#include "serving/inner/engines.hpp"
 #include "serving/speed.hpp"
 
 #include <utility>

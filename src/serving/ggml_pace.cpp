@@ -1,4 +1,3 @@
-#include "serving/inner/ggml_pace.hpp"
 
 #include "llmcalc/spec/question.hpp"
 #include "quantity/elementary.hpp"

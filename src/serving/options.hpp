@@ -2,9 +2,7 @@
 // and in which releases it is there. Commands are read and printed, and misplaced options refused, from the same rows.
 #pragma once
 
-#include <span>
 #include <string_view>
-#include <vector>
 
 namespace llmcalc::serving {
 

@@ -1,11 +1,9 @@
 #include "serving/inner/step_work.hpp"
 
 #include "layers/widths.hpp"
-#include "llmcalc/spec/question.hpp"
 #include "program/stage_blocks.hpp"
 #include "serving/forward.hpp"
 #include "serving/inner/engines.hpp"
-#include "serving/weights.hpp"
 
 #include <algorithm>
 #include <variant>

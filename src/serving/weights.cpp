@@ -2,7 +2,6 @@
 
 #include "layers/widths.hpp"
 #include "llmcalc/quantity/checked.hpp"
-#include "program/stage_blocks.hpp"
 #include "serving/engine.hpp"
 #include "serving/forward.hpp"
 #include "serving/inner/gguf_rule.hpp"

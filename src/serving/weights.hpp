@@ -6,7 +6,6 @@
 #include "program/program.hpp"
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 namespace llmcalc::serving {

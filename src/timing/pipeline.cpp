@@ -3,7 +3,6 @@
 
 #include "layers/widths.hpp"
 #include "timing/network.hpp"
-#include "timing/step_time.hpp"
 
 #include <algorithm>
 

@@ -1,10 +1,8 @@
 #include "timing/weight_traffic.hpp"
 
 #include "frameworks/table.hpp"
-#include "program/optimizer_states.hpp"
 #include "program/states.hpp"
 #include "spec/traits.hpp"
-#include "timing/inner/data_traffic.hpp"
 
 #include <algorithm>
 

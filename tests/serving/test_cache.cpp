@@ -2,7 +2,6 @@
 #include "catch.hpp"
 #include "llmcalc/spec/model.hpp"
 #include "serving/answer.hpp"
-#include "serving/measured.hpp"
 #include "serving/questions.hpp"
 
 #include <algorithm>

@@ -4,7 +4,6 @@
 #include "serving/answer.hpp"
 #include "serving/forward.hpp"
 #include "serving/inner/engines.hpp"
-#include "serving/measured.hpp"
 #include "serving/questions.hpp"
 #include "serving/weights.hpp"
 

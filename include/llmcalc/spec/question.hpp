@@ -12,7 +12,6 @@
 
 #include <optional>
 #include <string_view>
-#include <variant>
 
 namespace llmcalc::spec {
 

@@ -9,7 +9,6 @@
 #include "program/count.hpp"
 #include "timing/step_time.hpp"
 
-#include <optional>
 #include <vector>
 
 namespace llmcalc::answer {

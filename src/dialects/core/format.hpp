@@ -6,7 +6,6 @@
 #include "llmcalc/spec/serving.hpp"
 #include "serving/options.hpp"
 
-#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>

@@ -7,8 +7,6 @@
 #include "llmcalc/spec/question.hpp"
 
 #include <cstdint>
-#include <initializer_list>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -7,7 +7,6 @@
 #include "dialects/shell/shell.hpp"
 #include "read/settings.hpp"
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>

@@ -6,7 +6,6 @@
 #include "read/config/document.hpp"
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string_view>
 

@@ -7,7 +7,6 @@
 #include "read/config/family.hpp"
 #include "read/config/fields.hpp"
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -1,8 +1,6 @@
 #include "quantity/lists.hpp"
-#include "quantity/text.hpp"
 #include "read/presets.hpp"
 #include "read/presets/fields.hpp"
-#include "spec/names.hpp"
 
 #include <algorithm>
 #include <iterator>

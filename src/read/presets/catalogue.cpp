@@ -1,6 +1,5 @@
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
-#include "quantity/suggest.hpp"
 #include "quantity/text.hpp"
 #include "read/presets.hpp"
 #include "read/presets/embedded_presets.hpp"

@@ -5,7 +5,6 @@
 #include "quantity/format.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
-#include "read/presets.hpp"
 #include "read/vocabulary.hpp"
 #include "read/words/draft.hpp"
 #include "read/words/terms.hpp"

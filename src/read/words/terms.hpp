@@ -14,7 +14,6 @@
 #include "spec/names.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>

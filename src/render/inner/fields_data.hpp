@@ -6,8 +6,6 @@
 #include "render/presets.hpp"
 #include "spec/names.hpp"
 
-#include <array>
-
 namespace llmcalc::render {
 
 struct NamedPeak {

@@ -4,7 +4,6 @@
 #include "frameworks/table.hpp"
 
 #include <span>
-#include <string_view>
 
 namespace llmcalc::trust {
 
