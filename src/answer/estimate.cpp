@@ -321,7 +321,7 @@ std::optional<double> predicted(const Estimate& estimate, Measure measure, spec:
     case Measure::persistent: return count(memory.persistent);
     case Measure::step_time: return estimate.timed ? std::optional(in_seconds(estimate.compute.step)) : std::nullopt;
     case Measure::tokens_per_gpu: return estimate.timed ? std::optional(estimate.compute.tokens_per_gpu) : std::nullopt;
-    default:  // whether it fits is no figure, and the others are of servers (serving/measured.hpp)
+    default:  // whether it fits is no figure, and the others are of servers (serving/answer.hpp)
       return std::nullopt;
   }
 }

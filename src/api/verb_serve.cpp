@@ -4,7 +4,7 @@
 #include "api/inner/many_runs.hpp"
 #include "api/inner/planner.hpp"
 #include "api/verbs.hpp"
-#include "dialects/server.hpp"
+#include "dialects/launch.hpp"
 #include "llmcalc/llmcalc.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/format.hpp"

@@ -1,5 +1,4 @@
-#include "layers/inner/context_exchange.hpp"
-
+#include "layers/inner/attention.hpp"
 #include "layers/widths.hpp"
 
 namespace llmcalc::layers {

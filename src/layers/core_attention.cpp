@@ -1,8 +1,5 @@
-#include "layers/inner/core_attention.hpp"
-
 #include "layers/inner/attention.hpp"
-#include "layers/inner/context_exchange.hpp"
-#include "layers/inner/recomputed.hpp"
+#include "layers/inner/builder.hpp"
 #include "layers/widths.hpp"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 #include "layers/blocks.hpp"
-#include "layers/inner/layer_inputs.hpp"
-#include "layers/inner/learned.hpp"
+#include "layers/inner/parts.hpp"
 
 namespace llmcalc::layers {
 

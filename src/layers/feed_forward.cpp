@@ -1,7 +1,5 @@
-#include "layers/inner/feed_forward.hpp"
-
-#include "layers/inner/learned.hpp"
-#include "layers/inner/recomputed.hpp"
+#include "layers/inner/builder.hpp"
+#include "layers/inner/parts.hpp"
 #include "layers/widths.hpp"
 
 namespace llmcalc::layers {

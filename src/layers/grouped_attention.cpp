@@ -1,7 +1,6 @@
 #include "layers/blocks.hpp"
 #include "layers/inner/attention.hpp"
-#include "layers/inner/feed_forward.hpp"
-#include "layers/inner/learned.hpp"
+#include "layers/inner/parts.hpp"
 
 #include <algorithm>
 #include <variant>

@@ -1,6 +1,6 @@
 #include "layers/blocks.hpp"
 #include "layers/inner/builder.hpp"
-#include "layers/inner/loss.hpp"
+#include "layers/inner/parts.hpp"
 
 namespace llmcalc::layers {
 

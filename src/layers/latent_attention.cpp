@@ -1,6 +1,6 @@
 #include "layers/inner/attention.hpp"
-#include "layers/inner/learned.hpp"
-#include "layers/inner/recomputed.hpp"
+#include "layers/inner/builder.hpp"
+#include "layers/inner/parts.hpp"
 
 namespace llmcalc::layers {
 

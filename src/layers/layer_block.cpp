@@ -1,10 +1,7 @@
 #include "layers/blocks.hpp"
 #include "layers/inner/attention.hpp"
 #include "layers/inner/builder.hpp"
-#include "layers/inner/feed_forward.hpp"
-#include "layers/inner/layer_inputs.hpp"
-#include "layers/inner/learned.hpp"
-#include "layers/inner/recomputed.hpp"
+#include "layers/inner/parts.hpp"
 #include "layers/widths.hpp"
 
 #include <algorithm>

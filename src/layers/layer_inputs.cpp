@@ -1,4 +1,4 @@
-#include "layers/inner/layer_inputs.hpp"
+#include "layers/inner/parts.hpp"
 
 namespace llmcalc::layers {
 

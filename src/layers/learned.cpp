@@ -1,4 +1,4 @@
-#include "layers/inner/learned.hpp"
+#include "layers/inner/parts.hpp"
 
 namespace llmcalc::layers {
 

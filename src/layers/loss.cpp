@@ -1,7 +1,4 @@
-#include "layers/inner/loss.hpp"
-
-#include "layers/blocks.hpp"
-#include "layers/inner/builder.hpp"
+#include "layers/inner/parts.hpp"
 #include "layers/widths.hpp"
 
 #include <algorithm>

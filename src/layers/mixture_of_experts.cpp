@@ -1,6 +1,5 @@
 #include "layers/inner/builder.hpp"
-#include "layers/inner/feed_forward.hpp"
-#include "layers/inner/recomputed.hpp"
+#include "layers/inner/parts.hpp"
 #include "layers/widths.hpp"
 
 #include <algorithm>

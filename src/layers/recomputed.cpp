@@ -1,4 +1,4 @@
-#include "layers/inner/recomputed.hpp"
+#include "layers/inner/builder.hpp"
 
 #include <algorithm>
 

@@ -1,9 +1,8 @@
 #include "memory/inner/buffers.hpp"
 
 #include "layers/widths.hpp"
-#include "llmcalc/spec/question.hpp"
 #include "memory/block_prices.hpp"
-#include "program/optimizer_states.hpp"
+#include "program/states.hpp"
 #include "quantity/lists.hpp"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include "layers/widths.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "memory/inner/buffers.hpp"
-#include "memory/stage_needs.hpp"
+#include "memory/stage_walk.hpp"
 
 #include <algorithm>
 

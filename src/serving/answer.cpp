@@ -7,7 +7,7 @@
 #include "quantity/lists.hpp"
 #include "serving/forward.hpp"
 #include "serving/inner/engines.hpp"
-#include "serving/inner/ggml_pace.hpp"
+#include "serving/inner/pace.hpp"
 #include "spec/names.hpp"
 #include "timing/kernels.hpp"
 

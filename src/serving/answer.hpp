@@ -3,6 +3,7 @@
 
 #include "serving/capacity.hpp"
 #include "serving/speed.hpp"
+#include "spec/measurement.hpp"
 
 #include <optional>
 #include <string>
@@ -46,5 +47,13 @@ quantity::Bytes device_total(const ServingAnswer& answer);
 
 /// Over all cards of one copy.
 quantity::Bytes device_total_of_all(const ServingAnswer& answer);
+
+// What the answer about a server says to each thing that can be measured of one.
+
+/// Which accelerators a measured number is of.
+enum class Scope { one_card, all_cards };
+
+/// In the unit of read::MeasuredRun::value; empty where the answer has no such figure.
+std::optional<double> predicted(const ServingAnswer& answer, spec::Measure measure, Scope scope);
 
 }  // namespace llmcalc::serving

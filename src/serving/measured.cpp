@@ -1,4 +1,4 @@
-#include "serving/measured.hpp"
+#include "serving/answer.hpp"
 
 #include <initializer_list>
 

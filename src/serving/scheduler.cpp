@@ -1,10 +1,9 @@
-#include "serving/inner/scheduler.hpp"
+#include "serving/inner/load_clock.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <deque>
-#include <limits>
 #include <queue>
 #include <utility>
 

@@ -1,6 +1,5 @@
-#include "serving/inner/tail.hpp"
-
 #include "quantity/elementary.hpp"
+#include "serving/inner/load_clock.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // What the stages of a run take that a search adds up once: the work of their blocks, the traffic of their weights.
-#include "timing/inner/data_traffic.hpp"
 #include "timing/step_time.hpp"
+#include "timing/weight_traffic.hpp"
 
 #include <algorithm>
 

@@ -2,10 +2,12 @@
 #pragma once
 
 #include "frameworks/profile.hpp"
+#include "llmcalc/spec/layout.hpp"
 #include "llmcalc/spec/training.hpp"
 #include "program/program.hpp"
 #include "program/sharding.hpp"
 #include "timing/kernels.hpp"
+#include "timing/network.hpp"
 
 #include <cstdint>
 
@@ -42,5 +44,15 @@ struct DataTraffic {
 WeightTraffic weight_traffic(const layers::Block& block, const spec::Training& training,
                              const frameworks::Profile& profile, const program::StateSharding& sharding,
                              const KernelPrices& kernels);
+
+// What data-parallel ranks exchange: gradients after the backward pass, weights before they are used.
+
+/// One exchange of these weights and gradients under the run's sharding, as the framework makes it.
+DataTraffic data_traffic(const WeightTraffic& weights, const spec::Layout& layout, const Network& network,
+                         const frameworks::Profile& profile);
+
+/// What FSDP and ZeRO copy in memory around the collectives of one pass forward and backward.
+quantity::Bytes copied_around_exchange(const WeightTraffic& weights, const spec::Layout& layout,
+                                       const frameworks::Profile& profile);
 
 }  // namespace llmcalc::timing

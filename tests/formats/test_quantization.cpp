@@ -1,5 +1,5 @@
 #include "catch.hpp"
-#include "formats/quantization.hpp"
+#include "formats/number_format.hpp"
 #include "llmcalc/quantity/error.hpp"
 
 #include <cmath>

@@ -2,7 +2,7 @@
 // holds of every server.
 #include "catch.hpp"
 #include "serving/answer.hpp"
-#include "serving/inner/scheduler.hpp"
+#include "serving/inner/load_clock.hpp"
 #include "serving/questions.hpp"
 
 #include <cmath>

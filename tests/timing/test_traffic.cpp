@@ -1,9 +1,9 @@
 // What moves beside the operations: the update's states, data-parallel traffic, and what goes to the host.
 
 #include "catch.hpp"
-#include "timing/inner/data_traffic.hpp"
 #include "timing/inner/pipeline.hpp"
 #include "timing/steps.hpp"
+#include "timing/weight_traffic.hpp"
 
 using namespace llmcalc;
 using quantity::in_bytes;

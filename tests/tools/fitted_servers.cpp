@@ -7,8 +7,8 @@
 #include "llmcalc/quantity/error.hpp"
 #include "read/resolve.hpp"
 #include "read/rows.hpp"
+#include "serving/answer.hpp"
 #include "serving/inner/pace.hpp"
-#include "serving/measured.hpp"
 #include "serving/speed.hpp"
 #include "spec/names.hpp"
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "dialects/core/format.hpp"
+#include "dialects/launch.hpp"
 #include "dialects/reading.hpp"
-#include "dialects/server.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "read/settings.hpp"
 

@@ -96,4 +96,42 @@ bool fuses_attention(const Context& context);
 /// True if that kernel takes parts of larger tensors and expanded heads as they are; batched products copy them.
 bool reads_views(const Context& context);
 
+// The square of scores between queries and keys, and the two ways to run over it.
+
+/// Positions that a query of these heads may see, masked or not.
+std::int64_t seen(const Context& c, const CoreAttention& core);
+
+/// The share of the s x s score square that the mask leaves: (s+1)/(2s) under a causal mask, (w/s)(1 - (w-1)/(2s))
+/// under a causal window of w positions, 1 without a mask. Exact counts of unmasked pairs; a learned prefix is seen by
+/// all. Of documents packed into a sequence each is a square of its own (flash-attention csrc/flash_attn/flash_api.cpp,
+/// mha_varlen_fwd).
+double unmasked_share(const Context& c, const CoreAttention& core);
+
+/// Scores and their use: 2*T*s FLOPs a query element and as many a value element (Korthikanti et al. 2022, appendix A).
+double square_flops(const Context& c, const CoreAttention& core);
+
+Product per_head(const Context& c, const CoreAttention& core);
+
+/// One kernel, without scores in memory.
+Value fused_attention(BlockBuilder& b, const CoreAttention& core, const Heads& heads);
+
+/// Scores, softmax, dropout and the weighted sum on a*s^2 tensors.
+Value written_out_attention(BlockBuilder& b, const CoreAttention& core, const Heads& heads);
+
+// How context-parallel ranks see each other's keys and values around the attention core.
+
+/// Ring attention passes keys and values round while it works on those that it has; their gradients go round with them
+/// in the backward pass (Liu et al. 2023, arXiv:2310.01889 §3). Adds what `op` sends and the buffers for it.
+void pass_round(const Context& c, const Heads& heads, const Value& out, Op& op);
+
+/// What the programs that merge ring steps outside the kernel move for it.
+void merge_steps(BlockBuilder& b, const Heads& heads, const Value& out);
+
+/// Every rank gives the positions that it has of other ranks' heads for all positions of its own heads (Jacobs et al.
+/// 2023, arXiv:2309.14509 §3.1).
+Heads exchange_positions(BlockBuilder& b, const Heads& heads);
+
+/// The way back: all heads of the rank's own positions.
+Value exchange_heads(BlockBuilder& b, const Value& out);
+
 }  // namespace llmcalc::layers

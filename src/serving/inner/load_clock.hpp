@@ -2,15 +2,143 @@
 // are read by servers of their own, theirs go before.
 #pragma once
 
-#include "serving/inner/drafting.hpp"
-#include "serving/inner/scheduler.hpp"
+#include "llmcalc/spec/serving.hpp"
+#include "serving/engine.hpp"
 #include "serving/inner/step_time.hpp"
 #include "serving/speed.hpp"
 #include "timing/serving_kernels.hpp"
 
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <span>
+#include <vector>
 
 namespace llmcalc::serving {
+
+// An engine's scheduler, step by step: which requests a step holds, and when each of them has its tokens.
+
+/// One copy of the model as its scheduler sees it; times are in seconds.
+struct SteppedEngine {
+  std::function<double(double sequences, double positions)> decode;  ///< a step that makes tokens of so many
+  std::function<double(double tokens, double length)> prompt;        ///< so many tokens of prompts of such a length
+  double launch_s = 0;  ///< the least that a step with prompts takes, of more tokens than the next says
+  double replayed = 0;
+  double tokens = 1;       ///< that a step makes of each sequence, drafts counted
+  double judged = 1;       ///< of each sequence that a step is charged for
+  double step_tokens = 1;  ///< the most of one step
+  double sequences = 1;    ///< the most of one step
+  double shared_prefix = 0;
+  double seat_share = 0;       ///< of the cache, by a sequence
+  double position_share = 0;   ///< and by each of its positions
+  bool prompts_alone = false;  ///< prompts are read before anything is decoded, in steps of their own
+  bool ahead = false;          ///< what a step holds is decided when the one before it begins
+  bool comes_read = false;  ///< requests come with the cache of their prompt, which is read here only after preemption
+  bool whole_prompts = false;  ///< a prompt that fits into a step is not cut, and a step has room beside it
+  bool reads_only = false;     ///< requests leave with their first token
+  double kept_ahead = 0;       ///< of the tokens still to come, for which room is kept before another is let in
+  double wait_steps = 0;       ///< decoding steps for which a new request is let wait
+  double request_s = 0;        ///< a request's way to the scheduler
+  double seat_s = 0;           ///< and a token's way back for each request in flight
+  double token_s = 0;          ///< and that of each token of its prompt
+};
+
+/// When a request was sent, had its first token, and its last.
+struct Answered {
+  double sent = 0;
+  double first = 0;
+  double last = 0;
+};
+
+struct Stepped {
+  std::vector<Answered> requests;  ///< in their order
+  std::int64_t preempted = 0;      ///< times that one lost its room and was read again
+  double waited = 0;               ///< seconds of all requests together behind the scheduler, for steps and room
+};
+
+/// Requests at the times of their arrivals, or, with `clients` at work, so many of them so, and the next whenever one
+/// has its answer.
+Stepped step_through(const SteppedEngine& engine, std::span<const spec::Request> requests, std::int64_t clients);
+
+// What most requests of a load wait for, beside the mean: its requests one by one through the engine's scheduler.
+
+/// Prices that many steps ask for, between those that were worked out once, at powers of the square root of two.
+class PriceTable {
+ public:
+  explicit PriceTable(std::function<double(double x, double y)> price);
+
+  /// \pre both are at least 1
+  double at(double x, double y);
+
+ private:
+  double node(std::size_t i, std::size_t j);
+
+  std::function<double(double x, double y)> price_;
+  std::vector<double> nodes_;
+};
+
+/// The load as it comes: the requests of its trace, in turn on each of so many copies, or drawn ones of one copy,
+/// lengths evenly and arrivals by chance.
+Tail tail_of_arrivals(const SteppedEngine& engine, const spec::Load& load, std::int64_t copies);
+
+/// Of a closed loop, in seconds.
+struct LoopTimes {
+  double first = 0;             ///< to the first token
+  std::optional<double> later;  ///< to each that follows; empty where none does
+  double waited = 0;            ///< of the first, behind the scheduler
+};
+
+/// So many clients of one copy, each of which sends its next request when it has its answer: means of their requests.
+LoopTimes loop_times(const SteppedEngine& engine, const spec::Load& load, std::int64_t clients);
+
+/// And what most of them wait for, once all have had an answer.
+/// \param mean  whose first token and later ones those of the requests are in the mean
+Tail tail_of_clients(const SteppedEngine& engine, const spec::Load& load, std::int64_t clients, const Speed& mean);
+
+/// So many copies of a server.
+struct Servers {
+  SteppedEngine engine;
+  std::int64_t copies = 1;
+};
+
+/// A load whose prompts are read elsewhere, and how long a token's cache is on its way.
+struct Sent {
+  const spec::Load& load;
+  double token_s = 0;
+};
+
+/// Of a load whose prompts some servers read and whose answers others write. Where it does not come by itself requests
+/// are drawn at the mean's rate, and their means are those of `mean`.
+Tail tail_of_both(const Servers& readers, const Servers& writers, const Sent& sent, const Speed& mean,
+                  bool as_it_comes);
+
+// Tokens that are proposed ahead of the model: what proposing them takes, and how many are kept.
+
+class Drafting {
+ public:
+  /// \pre both outlive it
+  Drafting(const Deployment& deployment, const timing::ServingKernels& kernels);
+
+  double proposed() const { return proposed_; }  ///< of each sequence in a step
+
+  /// Tokens that a step makes of each sequence: the model's own, and each proposed one whose predecessors were right,
+  /// the sum of the powers of the share that is accepted (Leviathan et al. 2023, arXiv:2211.17192 equation 1).
+  double kept() const;
+
+  /// Seconds of all proposals of a step whose judgement takes `judged`. Each passes a layer of the model and its head
+  /// (MTP and EAGLE have one layer), or a model of its own, one token after another. \param own  of engines on torch:
+  /// the clock of the model that judges
+  double proposing(const StepClock* own, double judged, double sequences, double positions) const;
+
+  /// Seconds that a proposing model takes for prompts, which it reads as well.
+  double reading(double sequences, double positions) const;
+
+ private:
+  const Deployment& deployment_;
+  double proposed_ = 0;
+  std::optional<StepClock> model_;  ///< of engines on torch
+};
 
 /// Mean of lengths that are drawn evenly from the shortest to the longest.
 double mean_length(std::int64_t longest, const spec::Load& load);

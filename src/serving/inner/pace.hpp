@@ -1,7 +1,9 @@
 // What serving adds to its kernels: host work, scheduling, and kernels too small to be worth a curve of their own.
 #pragma once
 
+#include "llmcalc/quantity/quantity.hpp"
 #include "llmcalc/spec/accelerator.hpp"
+#include "serving/engine.hpp"
 
 namespace llmcalc::serving {
 
@@ -55,5 +57,19 @@ struct GgmlKernels {
 };
 
 const GgmlKernels& ggml_kernels();
+
+// How fast llama.cpp and what runs on it are: closed forms with a few constants for each kind of memory.
+
+struct GgmlTimes {
+  quantity::Seconds token;   ///< of one sequence, `positions` into it
+  quantity::Seconds prompt;  ///< of one prompt alone
+};
+
+/// Of the host's memory, as said or as usual.
+quantity::Bandwidth host_bandwidth(const spec::Question& question);
+
+/// \param sequences  that decode together
+/// \param positions  behind the token
+GgmlTimes ggml_times(const Deployment& deployment, double sequences, double positions, double prompt);
 
 }  // namespace llmcalc::serving
