@@ -31,18 +31,15 @@ constexpr Named bare[] = {{"fit", Known::models},
                           {"model", Known::models},
                           {"gpu", Known::accelerators}};
 
-std::vector<std::string> names_of(Known known) {
-  const read::Catalogue catalogue;
-  std::vector<std::string> names;
-  switch (known) {
-    case Known::models:
-      for (const auto& preset : catalogue.models()) names.push_back(preset.id);
-      break;
-    case Known::accelerators:
-      for (const auto& preset : catalogue.accelerators()) names.push_back(preset.accelerator.id);
-      break;
-  }
-  return names;
+/// With blanks between them. Every entry is read for that, so once.
+const std::string& names_of(Known known) {
+  static const std::string models = quantity::joined(
+      quantity::mapped(read::Catalogue{}.models(), [](const read::ModelPreset& preset) { return preset.id; }), " ");
+  static const std::string accelerators =
+      quantity::joined(quantity::mapped(read::Catalogue{}.accelerators(),
+                                        [](const read::AcceleratorPreset& preset) { return preset.accelerator.id; }),
+                       " ");
+  return known == Known::models ? models : accelerators;
 }
 
 /// An option with the verbs that take it so.
@@ -58,7 +55,7 @@ bool is_list(const std::string& values) {
 
 std::string words_of(const Flag& flag) {
   if (const auto* named = quantity::find_or_null(valued, flag.name, &Named::word)) {
-    return quantity::joined(names_of(named->known), " ");
+    return names_of(named->known);
   }
   if (!is_list(flag.values)) return {};
   std::string words = flag.values;
@@ -106,8 +103,7 @@ std::string value_arms(Setting set) {
 std::string name_arms(Setting set) {
   std::string arms;
   for (const Named& each : bare) {
-    arms += fmt::format("    {}:*) {}{}{} ;;\n", each.word, set.open, quantity::joined(names_of(each.known), " "),
-                        set.close);
+    arms += fmt::format("    {}:*) {}{}{} ;;\n", each.word, set.open, names_of(each.known), set.close);
   }
   return arms;
 }
@@ -182,7 +178,7 @@ std::string fish() {
   }
   for (const Named& each : bare) {
     text += fmt::format("complete -c llmcalc -n '__fish_seen_subcommand_from {}' -a {}\n", each.word,
-                        in_quotes(quantity::joined(names_of(each.known), " ")));
+                        in_quotes(names_of(each.known)));
   }
   for (const Row& row : rows()) {
     const std::string takes = row.flag.is_switch() ? "" : row.words.empty() ? " -r" : " -xa " + in_quotes(row.words);
