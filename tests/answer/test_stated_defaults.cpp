@@ -133,7 +133,7 @@ TEST_CASE("an assumption names the value that the answer has") {
   for (const auto& run : runs) check_assumptions(run);
 }
 
-TEST_CASE("stating what is echoed of a method leaves the answer as it is") {
+TEST_CASE("stating what is echoed of a method leaves the answer as it is", "[long]") {
   for (const auto& method : test::words_for<spec::Method>()) {
     for (const char* framework : {"generic", "hf", "litgpt", "torchtune", "deepspeed", "megatron"}) {
       check("--model llama-3.2-1b --gpu h100-sxm:2 --method " + method + " --framework " + framework);

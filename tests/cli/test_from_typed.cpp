@@ -100,7 +100,7 @@ bool says(const std::vector<std::string>& arguments, const std::string& option) 
 
 }  // namespace
 
-TEST_CASE("what files ask has the numbers of the command that is printed of them") {
+TEST_CASE("what files ask has the numbers of the command that is printed of them", "[long]") {
   int compared = 0;
   for (const auto& entry : fs::directory_iterator(LLMCALC_TEST_DATA "/golden")) {
     if (!entry.path().filename().string().starts_with("from-")) continue;
@@ -124,7 +124,7 @@ TEST_CASE("what files ask has the numbers of the command that is printed of them
   CHECK(compared > 60);
 }
 
-TEST_CASE("what files ask has the numbers of a command that was written by hand") {
+TEST_CASE("what files ask has the numbers of a command that was written by hand", "[long]") {
   int compared = 0;
   for (const auto& entry : fs::directory_iterator(LLMCALC_TEST_DATA "/golden")) {
     const auto typed = typed_by_hand(entry.path());

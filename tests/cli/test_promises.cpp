@@ -65,7 +65,7 @@ void check(const Promise& promise) {
 
 }  // namespace
 
-TEST_CASE("peaks of training are as near to measured ones as promised") {
+TEST_CASE("peaks of training are as near to measured ones as promised", "[long]") {
   check({"", "", {"quality=A", "quantity=peak_allocated"}, 0.5, 0, 1});
   check({"", "", {"quality=A", "quantity=persistent"}, 0.5, 0, 1});
   check({"", "", {"quality=A", "quantity=peak_reserved"}, 0, 0, 6});
@@ -75,19 +75,19 @@ TEST_CASE("peaks of training are as near to measured ones as promised") {
   check({"", "simumax", {}, 0, 0, 1.8});
 }
 
-TEST_CASE("steps of training take as long as promised") {
+TEST_CASE("steps of training take as long as promised", "[long]") {
   check({"time", "", {"quality=A"}, 4, 15, 0});
   check({"time", "megatron-bridge", {}, 6, 0, 10});
 }
 
-TEST_CASE("memory of servers is as promised") {
+TEST_CASE("memory of servers is as promised", "[long]") {
   check({"serving", "", {"quantity=weights"}, 0.3, 0, 0});
   check({"serving", "gguf-sizes", {"quantity=file_size"}, 0.1, 0, 0});
   check({"serving", "", {"quantity=kv_cache"}, 2, 0, 0});
   check({"serving", "", {"quantity=kv_tokens"}, 2, 0, 0});
 }
 
-TEST_CASE("speeds of servers are as promised") {
+TEST_CASE("speeds of servers are as promised", "[long]") {
   check({"serving", "vllm-speed", {"quantity=tpot"}, 9, 25, 0});
   check({"serving", "sglang-speed", {"quantity=tpot"}, 9, 28, 0});
   check({"serving", "trtllm-speed", {"quantity=tpot"}, 9, 30, 0});
@@ -97,7 +97,7 @@ TEST_CASE("speeds of servers are as promised") {
   check({"serving", "llama", {"quantity=prefill_tok_s"}, 12, 0, 0});
 }
 
-TEST_CASE("nothing that ran out of memory is said to fit") {
+TEST_CASE("nothing that ran out of memory is said to fit", "[long]") {
   CHECK(validated("", "", {})["verdicts"]["false_fit"] == 0);
   CHECK(validated("serving", "", {})["verdicts"]["false_fit"] == 0);
 }

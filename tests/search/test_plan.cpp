@@ -264,7 +264,7 @@ TEST_CASE("a search that leaves out what cannot matter finds what one over all l
   }
 }
 
-TEST_CASE("what a search leaves out matters under no framework, number of cards, limit or price") {
+TEST_CASE("what a search leaves out matters under no framework, number of cards, limit or price", "[long]") {
   constexpr std::string_view machines[] = {"--gpu h100-sxm --memory 1200MiB --price 2", "--gpu a100-40 --memory 3GiB",
                                            "--gpu rtx-4090 --method lora", "--gpu h100-sxm --optimizer adamw-8bit"};
   for (const auto* row : frameworks::rows()) {

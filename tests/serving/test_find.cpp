@@ -93,7 +93,7 @@ TEST_CASE("the context that is found is there for all requests at once, and one 
   }
 }
 
-TEST_CASE("the accelerators that are found carry the load, and one copy less does not") {
+TEST_CASE("the accelerators that are found carry the load, and one copy less does not", "[long]") {
   for (const Words& server : asked_servers) {
     const bool cards = server[1] == "llama.cpp";
     for (const Words& limit : asked_limits) {
