@@ -87,17 +87,17 @@ const serving::Candidate* chosen_of(const std::vector<serving::Candidate>& found
 
 /// Where nothing does what was asked, the verdict is not that of one of them.
 void refuse_all(serving::ServingAnswer& answer) {
-  if (answer.verdict != serving::ServingVerdict::fits) return;
+  if (answer.verdict != trust::VerdictKind::fits) return;
   answer.broken_limits.clear();
   const auto& load = answer.deployment.question.serving.load;
-  answer.verdict = serving::ServingVerdict::does_not_fit;
+  answer.verdict = trust::VerdictKind::does_not_fit;
   answer.reason =
       load.rate ? "nothing carries " + quantity::format_number(*load.rate, 3) + " requests a second within the limits"
                 : "nothing carries the load within the limits";
 }
 
 bool fails(const serving::ServingAnswer& answer) {
-  return answer.verdict == serving::ServingVerdict::does_not_fit || !answer.broken_limits.empty();
+  return answer.verdict == trust::VerdictKind::does_not_fit || !answer.broken_limits.empty();
 }
 
 /// The command that starts what was answered, or what the first advice makes of it where that does not start or does
@@ -248,16 +248,7 @@ std::shared_ptr<const Trace> take_trace(const Arguments& arguments, const Surrou
 
 /// Requests that wait are a warning: the server starts all the same.
 bool has_waiting(const serving::ServingAnswer& answer) {
-  return answer.capacity.queued > 0 && answer.verdict == serving::ServingVerdict::fits;
-}
-
-trust::VerdictKind kind_of(serving::ServingVerdict verdict) {
-  switch (verdict) {
-    case serving::ServingVerdict::fits: return trust::VerdictKind::fits;
-    case serving::ServingVerdict::does_not_fit: return trust::VerdictKind::does_not_fit;
-    case serving::ServingVerdict::no_accelerator: break;
-  }
-  return trust::VerdictKind::no_accelerator;
+  return answer.capacity.queued > 0 && answer.verdict == trust::VerdictKind::fits;
 }
 
 std::string waiting_words(const serving::ServingAnswer& answer) {
@@ -279,7 +270,7 @@ render::RunLine line_of(const NamedRun& run, const Asking& asking) {
   const auto answer = serving::serve(resolved.question);
   render::RunLine line;
   auto& verdict = line.verdict.emplace();
-  verdict.kind = kind_of(answer.verdict);
+  verdict.kind = answer.verdict;
   verdict.capacity = answer.memory.capacity;
   verdict.needed = verdict.low = verdict.high = device_total(answer);
   if (!answer.reason.empty()) line.reasons.push_back(answer.reason);
@@ -341,7 +332,7 @@ Reply ask_serve(const Arguments& arguments, const Surroundings& around) {
   report.assumptions.insert(report.assumptions.begin(), assumed.begin(), assumed.end());
   const auto& answer = report.answer;
   const bool needs_verdict = strict || arguments.has("quiet");
-  if (answer.verdict == serving::ServingVerdict::no_accelerator && needs_verdict) refuse_no_verdict();
+  if (answer.verdict == trust::VerdictKind::no_accelerator && needs_verdict) refuse_no_verdict();
   Reply reply;
   reply.code = fails(answer) || (strict && has_waiting(answer)) ? ExitCode::does_not_fit : ExitCode::fits;
   reply.notes = asked.notes();

@@ -81,7 +81,6 @@ class Validator {
  private:
   void compare(const read::MeasuredRun& run, const answer::Estimate& estimate);
   void compare_server(const read::MeasuredRun& run);
-  void judge_server(const read::MeasuredRun& run, const serving::ServingAnswer& server);
   void judge(const read::MeasuredRun& run, trust::VerdictKind verdict);
   std::vector<std::string> groups_of(const read::MeasuredRun& run) const;
 
@@ -133,7 +132,7 @@ void Validator::compare(const read::MeasuredRun& run, const answer::Estimate& es
 
 void Validator::compare_server(const read::MeasuredRun& run) {
   const auto server = serving::serve(read::resolve_serving(server_words(run), std::nullopt, catalogue_).question);
-  if (is_verdict(run.measure)) return judge_server(run, server);
+  if (is_verdict(run.measure)) return judge(run, server.verdict);
   if (!(run.value > 0.0)) return skipped_.add("no percentage of what is not more than nothing", run.place);
   const auto predicted = serving::predicted(server, run.measure, scope_of(run));
   if (!predicted) return skipped_.add(std::string(spec::name_of(run.measure)) + " is not predicted", run.place);
@@ -145,12 +144,6 @@ void Validator::compare_server(const read::MeasuredRun& run) {
                               .bar = serving::error_bar(server.deployment.question, run.measure),
                               .configuration = read::configuration(run),
                               .groups = groups_of(run)});
-}
-
-void Validator::judge_server(const read::MeasuredRun& run, const serving::ServingAnswer& server) {
-  using serving::ServingVerdict;
-  if (server.verdict == ServingVerdict::no_accelerator) return judge(run, trust::VerdictKind::no_accelerator);
-  judge(run, server.verdict == ServingVerdict::fits ? trust::VerdictKind::fits : trust::VerdictKind::does_not_fit);
 }
 
 void Validator::judge(const read::MeasuredRun& run, trust::VerdictKind verdict) {

@@ -28,7 +28,7 @@ bool reserves(const ServingReport& report) {
 std::string cache_words(const ServingReport& report, bool all) {
   const auto& answer = report.answer;
   const std::string type(spec::name_of(answer.deployment.setup.cache));
-  if (answer.verdict == serving::ServingVerdict::no_accelerator) return type + ", " + load_words(report);
+  if (answer.verdict == trust::VerdictKind::no_accelerator) return type + ", " + load_words(report);
   if (!reserves(report)) return fmt::format("{}, {} tokens", type, quantity::format_count(answer.capacity.context));
   if (answer.memory.pool <= quantity::bytes(0)) return "none left";
   if (!all) return fmt::format("{}, {} tokens", type, quantity::format_count(answer.capacity.cache_tokens));
@@ -72,7 +72,7 @@ std::string load_words(const ServingReport& report) {
 
 quantity::Bytes cache_of(const ServingReport& report) {
   const RankMemory& memory = report.answer.memory;
-  const bool takes_all = reserves(report) && report.answer.verdict != serving::ServingVerdict::no_accelerator;
+  const bool takes_all = reserves(report) && report.answer.verdict != trust::VerdictKind::no_accelerator;
   return takes_all ? std::max(memory.pool, quantity::bytes(0)) : memory.needed;
 }
 
@@ -128,21 +128,14 @@ namespace {
 
 using quantity::format_count;
 using serving::Candidate;
-using serving::ServingVerdict;
+using trust::VerdictKind;
 
 std::string verdict_word(const ServingReport& report, const TextStyle& style) {
-  switch (report.answer.verdict) {
-    case ServingVerdict::fits:
-      return report.answer.broken_limits.empty() ? paint("FITS", Ink::good, style)
-                                                 : paint("OVER LIMIT", Ink::bad, style);
-    case ServingVerdict::does_not_fit: return paint("DOES NOT FIT", Ink::bad, style);
-    case ServingVerdict::no_accelerator: break;
-  }
-  return paint("NO VERDICT", Ink::caution, style);
+  return verdict_word(report.answer.verdict, report.answer.broken_limits, style);
 }
 
 std::string model_of(const ServingReport& report) {
-  const auto name = echoed(report, "model");
+  const auto name = echoed(report.question, "model");
   return name.empty() ? "a model of " + quantity::format_parameters(quantity::parameters(report.answer.parameters))
                       : name;
 }
@@ -169,8 +162,8 @@ std::string server_of(const ServingReport& report) {
 
 std::string start_of(const ServingReport& report) {
   const auto& answer = report.answer;
-  if (answer.verdict == ServingVerdict::does_not_fit) return answer.reason;
-  if (answer.verdict == ServingVerdict::no_accelerator) {
+  if (answer.verdict == VerdictKind::does_not_fit) return answer.reason;
+  if (answer.verdict == VerdictKind::no_accelerator) {
     const auto needed = answer.memory.held() + answer.memory.needed;
     const auto unit = memory_unit_for(needed);
     return fmt::format("needs {} {} of an accelerator for {}; --gpu names one for a verdict", in_unit(needed, unit),
@@ -285,11 +278,6 @@ std::vector<std::string> command_lines(std::string command, std::string_view lab
   return lines;
 }
 
-std::string echoed(const ServingReport& report, std::string_view term) {
-  const auto* line = quantity::find_or_null(report.question, term, &spec::Word::term);
-  return line == nullptr ? std::string() : shown(line->text, Medium::line);
-}
-
 Paragraph serving_verdict(const ServingReport& report, const TextStyle& style) {
   Paragraph block;
   constexpr std::size_t indent = 2;
@@ -302,7 +290,7 @@ Paragraph serving_verdict(const ServingReport& report, const TextStyle& style) {
 
 Paragraph serving_capacity(const ServingReport& report, const TextStyle& style) {
   Paragraph block;
-  if (report.answer.verdict != ServingVerdict::no_accelerator) {
+  if (report.answer.verdict != VerdictKind::no_accelerator) {
     add_lines(block, labelled("longest", longest_of(report), style));
     add_lines(block, labelled("at once", at_once_of(report), style));
   }

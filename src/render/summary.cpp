@@ -103,32 +103,32 @@ using trust::VerdictKind;
 
 /// The model as it was named: a preset, a file, or the size that was given.
 std::string model_of(const Report& report) {
-  auto name = echoed(report, "model");
-  if (name.empty()) name = echoed(report, "config");
+  auto name = echoed(report.question, "model");
+  if (name.empty()) name = echoed(report.question, "config");
   return name.empty() ? quantity::format_parameters(report.estimate.size.total) + " parameters" : name;
 }
 
 /// "qlora rank 8", "training", "dpo with lora rank 16"
 std::string method_of(const Report& report) {
-  const auto method = echoed(report, "method");
-  const auto algorithm = echoed(report, "algorithm");
-  const auto rank = echoed(report, "lora_rank");
+  const auto method = echoed(report.question, "method");
+  const auto algorithm = echoed(report.question, "algorithm");
+  const auto rank = echoed(report.question, "lora_rank");
   auto words = method == "full" ? std::string("full training") : method;
   if (!rank.empty() && rank != "0") words += " rank " + rank;
   return algorithm.empty() || algorithm == "sft" ? words : algorithm + ", " + words;
 }
 
 std::string batch_of(const Report& report) {
-  const auto micro = echoed(report, "micro_batch");
-  const auto global = echoed(report, "global_batch");
-  auto words = fmt::format("seq {}, micro-batch {}", echoed(report, "seq"), micro);
+  const auto micro = echoed(report.question, "micro_batch");
+  const auto global = echoed(report.question, "global_batch");
+  auto words = fmt::format("seq {}, micro-batch {}", echoed(report.question, "seq"), micro);
   if (!global.empty() && global != micro) words += ", global batch " + global;
   return words;
 }
 
 std::string accelerators_of(const Report& report) {
-  const auto gpu = echoed(report, "gpu");
-  const auto gpus = echoed(report, "gpus");
+  const auto gpu = echoed(report.question, "gpu");
+  const auto gpus = echoed(report.question, "gpus");
   if (gpu.empty()) return {};
   return gpus.empty() || gpus == "1" ? ", " + gpu : fmt::format(", {} x {}", gpus, gpu);
 }
@@ -161,7 +161,7 @@ constexpr std::array spread_terms{
 std::string layout_of(const Report& report) {
   std::vector<std::string> words;
   for (const auto& [term, word, plain] : spread_terms) {
-    const auto value = echoed(report, term);
+    const auto value = echoed(report.question, term);
     if (!value.empty() && value != plain) words.push_back(std::string(word) + value);
   }
   return quantity::joined(words, ", ");
@@ -290,7 +290,7 @@ std::string cost_of(const answer::TimeAnswer& time) {
 
 std::string length_words(const Report& report) {
   const answer::TimeAnswer& time = report.estimate.compute;
-  const auto steps = echoed(report, "steps");
+  const auto steps = echoed(report.question, "steps");
   const auto length = steps.empty() ? quantity::format_tokens(time.tokens) + " tokens" : steps + " steps";
   if (time.goodput && !time.goodput->makes_progress()) return "never ends: failures come faster than it restarts";
   return fmt::format("{} for {}, {} GPU-hours, {}", format_duration(time.total), length, figure_text(time.gpu_hours),

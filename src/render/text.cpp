@@ -89,14 +89,18 @@ std::string verdict_word(trust::VerdictKind kind, const TextStyle& style) {
   return paint("NO VERDICT", Ink::caution, style);
 }
 
-std::string verdict_word(const Report& report, const TextStyle& style) {
-  const auto kind = report.estimate.verdict.kind;
+std::string verdict_word(trust::VerdictKind kind, const std::vector<std::string>& broken_limits,
+                         const TextStyle& style) {
   const bool fits = kind != trust::VerdictKind::does_not_fit;
-  return fits && !report.broken_limits.empty() ? paint("OVER LIMIT", Ink::bad, style) : verdict_word(kind, style);
+  return fits && !broken_limits.empty() ? paint("OVER LIMIT", Ink::bad, style) : verdict_word(kind, style);
 }
 
-std::string echoed(const Report& report, std::string_view term) {
-  const auto* line = quantity::find_or_null(report.question, term, &spec::Word::term);
+std::string verdict_word(const Report& report, const TextStyle& style) {
+  return verdict_word(report.estimate.verdict.kind, report.broken_limits, style);
+}
+
+std::string echoed(const std::vector<spec::Word>& question, std::string_view term) {
+  const auto* line = quantity::find_or_null(question, term, &spec::Word::term);
   return line == nullptr ? std::string() : shown(line->text, Medium::line);
 }
 
@@ -131,8 +135,8 @@ using trust::VerdictKind;
 
 /// ", a100-80-sxm x1"
 std::string accelerators(const Report& report) {
-  const auto gpu = echoed(report, "gpu");
-  const auto gpus = echoed(report, "gpus");
+  const auto gpu = echoed(report.question, "gpu");
+  const auto gpus = echoed(report.question, "gpus");
   if (gpu.empty()) return {};
   return fmt::format(", {} x{}", gpu, gpus.empty() ? "1" : gpus);
 }

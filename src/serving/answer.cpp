@@ -102,7 +102,7 @@ void judge(ServingAnswer& answer) {
   const Deployment& deployment = answer.deployment;
   answer.reason = why_not(deployment, answer.memory);
   if (answer.reason.empty() && answer.prefill) answer.reason = why_not(*deployment.prefill, *answer.prefill);
-  answer.verdict = answer.reason.empty() ? ServingVerdict::fits : ServingVerdict::does_not_fit;
+  answer.verdict = answer.reason.empty() ? trust::VerdictKind::fits : trust::VerdictKind::does_not_fit;
 }
 
 /// Of the model on one rank: what several hold a copy of counts once.
@@ -291,7 +291,7 @@ ServingAnswer serve(const spec::Question& question) {
   take_bytes_per_token(groups, deployment.setup.cache, answer);
   answer.state = states_of(deployment, groups, deployment.setup.slots);
   judge(answer);
-  if (answer.verdict == ServingVerdict::fits) answer.speed = speed_of(deployment);
+  if (answer.verdict == trust::VerdictKind::fits) answer.speed = speed_of(deployment);
   if (answer.speed) answer.broken_limits = broken_limits(question.serving.load, *answer.speed);
   answer.notes = notes_on(answer);
   return answer;

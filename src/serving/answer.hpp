@@ -1,6 +1,7 @@
 // The whole answer about a server: does it start, what does it hold, how much can it take.
 #pragma once
 
+#include "llmcalc/trust/verdict_kind.hpp"
 #include "serving/capacity.hpp"
 #include "serving/speed.hpp"
 #include "spec/measurement.hpp"
@@ -11,11 +12,9 @@
 
 namespace llmcalc::serving {
 
-enum class ServingVerdict { fits, does_not_fit, no_accelerator };
-
 struct ServingAnswer {
-  ServingVerdict verdict = ServingVerdict::no_accelerator;
-  std::string reason;  ///< why it does not start
+  trust::VerdictKind verdict = trust::VerdictKind::no_accelerator;  ///< never tight: no bar is known of a server
+  std::string reason;                                               ///< why it does not start
   Deployment deployment;
   RankMemory memory;  ///< of the tightest rank with one request of the context; without an accelerator, with all
   std::optional<RankMemory> prefill;  ///< of the tightest rank of servers that read prompts for these

@@ -25,7 +25,7 @@ TEST_CASE("what a search finds keeps the limits, and serve says the same of it",
     CHECK(plan.speed.tokens_per_s <= last);
     last = plan.speed.tokens_per_s;
     const auto answer = serving::serve(plan.question);
-    CHECK(answer.verdict == serving::ServingVerdict::fits);
+    CHECK(answer.verdict == trust::VerdictKind::fits);
     REQUIRE(answer.speed.has_value());
     CHECK(answer.speed->tokens_per_s == Approx(plan.speed.tokens_per_s));
   }

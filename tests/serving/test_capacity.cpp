@@ -36,8 +36,8 @@ TEST_CASE("the longest context fits and one token more does not") {
     const auto first = ask(with(server, {"context", "4096"}));
     const std::int64_t longest = first.capacity.max_context;
     REQUIRE(longest > 4096);
-    CHECK(ask(with(server, {"context", std::to_string(longest)})).verdict == serving::ServingVerdict::fits);
-    CHECK(ask(with(server, {"context", std::to_string(longest + 1)})).verdict == serving::ServingVerdict::does_not_fit);
+    CHECK(ask(with(server, {"context", std::to_string(longest)})).verdict == trust::VerdictKind::fits);
+    CHECK(ask(with(server, {"context", std::to_string(longest + 1)})).verdict == trust::VerdictKind::does_not_fit);
   }
 }
 
@@ -56,7 +56,7 @@ TEST_CASE("advice does what it says") {
   const Words server{"model", "llama-3-70b", "gpu", "h100-sxm", "context", "8192", "concurrency", "8"};
   const auto question = test::served(server);
   const auto answer = serving::serve(question);
-  REQUIRE(answer.verdict == serving::ServingVerdict::does_not_fit);
+  REQUIRE(answer.verdict == trust::VerdictKind::does_not_fit);
   const auto advice = serving::advise(answer, [] { return std::vector<spec::Accelerator>(); });
   REQUIRE(!advice.empty());
   for (const auto& change : advice) {
@@ -77,7 +77,7 @@ TEST_CASE("advice does what it says") {
     }
     CAPTURE(change.change);
     CHECK(ask(changed).capacity.max_concurrency == change.max_concurrency);
-    CHECK(ask(changed).verdict == serving::ServingVerdict::fits);
+    CHECK(ask(changed).verdict == trust::VerdictKind::fits);
   }
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("a load that comes too fast or is held to too little is told, with wha
       const Words asked = with(server, {"rate", std::to_string(share * full)});
       const auto answer = ask(asked);
       CAPTURE(server, share);
-      CHECK(answer.verdict == serving::ServingVerdict::fits);
+      CHECK(answer.verdict == trust::VerdictKind::fits);
       CHECK(answer.broken_limits.empty() == (share < 1));
       const auto advice = serving::advise(answer, [] { return std::vector<spec::Accelerator>(); });
       CHECK(advice.empty() == (share < 1));

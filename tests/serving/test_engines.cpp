@@ -35,7 +35,7 @@ TEST_CASE("vLLM's log of an 8B and a 70B") {
   CHECK(gib(large, Measure::weights) == Approx(33.88).margin(0.005));
   CHECK(gib(large, Measure::activation_peak) == Approx(4.84).epsilon(0.03));
   CHECK(gib(large, Measure::kv_cache) == Approx(32.00).epsilon(0.02));
-  CHECK(serving::serve(on_h100("llama-3.3-70b", "fp8", "1")).verdict == serving::ServingVerdict::does_not_fit);
+  CHECK(serving::serve(on_h100("llama-3.3-70b", "fp8", "1")).verdict == trust::VerdictKind::does_not_fit);
 }
 
 /// transformers integrations/finegrained_fp8.py, FP8Experts of expert_dtype fp4: two weights a byte and one byte of
@@ -72,8 +72,8 @@ TEST_CASE("vLLM before prefills were chunked profiles the whole context") {
   CHECK(gib(with("20000"), Measure::torch_peak) == Approx(17.06).epsilon(0.002));
   CHECK(gib(with("29000"), Measure::torch_peak) == Approx(17.98).epsilon(0.002));
   CHECK(gib(with("29000"), Measure::kv_cache) == Approx(2.89).epsilon(0.02));
-  CHECK(serving::serve(with("20000")).verdict == serving::ServingVerdict::fits);
-  CHECK(serving::serve(with("29000")).verdict == serving::ServingVerdict::does_not_fit);
+  CHECK(serving::serve(with("20000")).verdict == trust::VerdictKind::fits);
+  CHECK(serving::serve(with("29000")).verdict == trust::VerdictKind::does_not_fit);
 }
 
 // "PyTorch activation peak memory 1.26GiB" of Meta-Llama-3-8B on one H100 and on two: vllm pull 10511.
@@ -170,8 +170,8 @@ TEST_CASE("an engine starts with the share that it is told would do, and not wit
     const auto at = reason.find("--memory-fraction ");
     REQUIRE(at != std::string::npos);
     const double share = std::stod(reason.substr(at + std::string_view("--memory-fraction ").size()));
-    CHECK(with(share).verdict == serving::ServingVerdict::fits);
-    CHECK(with(share - 0.001).verdict == serving::ServingVerdict::does_not_fit);
+    CHECK(with(share).verdict == trust::VerdictKind::fits);
+    CHECK(with(share - 0.001).verdict == trust::VerdictKind::does_not_fit);
   }
 }
 
@@ -190,7 +190,7 @@ TEST_CASE("what nothing follows from is refused") {
 
 TEST_CASE("memory that others take stops vLLM before anything is loaded") {
   const auto answer = serving::serve(test::served({"model", "llama-3-8b", "gpu", "a100-80", "other_usage", "20GiB"}));
-  CHECK(answer.verdict == serving::ServingVerdict::does_not_fit);
+  CHECK(answer.verdict == trust::VerdictKind::does_not_fit);
   CHECK(answer.reason.starts_with("free memory"));
 }
 

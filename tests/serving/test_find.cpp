@@ -33,7 +33,7 @@ Words words_of(const std::string& change) {
 bool carried(const Words& words) {
   const auto answer = serving::serve(served(words));
   const auto& load = answer.deployment.question.serving.load;
-  if (answer.verdict != serving::ServingVerdict::fits || !answer.speed) return false;
+  if (answer.verdict != trust::VerdictKind::fits || !answer.speed) return false;
   if (!load.rate && answer.capacity.max_concurrency < load.concurrency) return false;
   return serving::keeps_limits(load, *answer.speed);
 }
@@ -81,8 +81,7 @@ TEST_CASE("the context that is found is there for all requests at once, and one 
       const auto has_room = [&](const std::string& context) {
         *std::next(std::ranges::find(asked, "context")) = context;
         const auto answer = serving::serve(served(asked));
-        return answer.verdict == serving::ServingVerdict::fits &&
-               answer.capacity.max_concurrency >= std::stoll(requests);
+        return answer.verdict == trust::VerdictKind::fits && answer.capacity.max_concurrency >= std::stoll(requests);
       };
       REQUIRE(found.size() == 1);
       const std::string context = words_of(found.front().change)[1];

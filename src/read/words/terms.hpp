@@ -105,6 +105,32 @@ struct AtLeastOne {
   static std::string write(double value) { return write_double(value); }
 };
 
+struct Size {
+  static constexpr std::string_view values = "size, as 550MiB";
+  static quantity::Bytes read(std::string_view text, std::string_view place) {
+    return quantity::parse_bytes(text, place);
+  }
+  static std::string write(quantity::Bytes size) { return std::to_string(quantity::in_bytes(size)); }
+};
+
+struct Duration {
+  static constexpr std::string_view values = "duration, as 30min or 2h";
+  static quantity::Seconds read(std::string_view text, std::string_view place) {
+    const auto time = quantity::parse_duration(text, place);
+    check_limits(quantity::in_seconds(time), 0.0, max_amount, text, place);
+    return time;
+  }
+  static std::string write(quantity::Seconds time) { return write_double(quantity::in_seconds(time)) + "s"; }
+};
+
+struct Interval : Duration {
+  static quantity::Seconds read(std::string_view text, std::string_view place) {
+    const auto time = Duration::read(text, place);
+    check_limits(quantity::in_seconds(time), std::numeric_limits<double>::min(), max_amount, text, place);
+    return time;
+  }
+};
+
 struct FreeText {
   static constexpr std::string_view values = "text";
   static std::string read(std::string_view text, std::string_view) { return std::string(text); }

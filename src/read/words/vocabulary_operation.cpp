@@ -77,14 +77,6 @@ struct DollarsPerHour {
   static std::string write(quantity::Money price) { return write_double(quantity::in_dollars(price)); }
 };
 
-struct Size {
-  static constexpr std::string_view values = "size, as 550MiB";
-  static quantity::Bytes read(std::string_view text, std::string_view place) {
-    return quantity::parse_bytes(text, place);
-  }
-  static std::string write(quantity::Bytes size) { return std::to_string(quantity::in_bytes(size)); }
-};
-
 struct Capacity : Size {
   static constexpr std::string_view values = "size, as 80GB or 79GiB";
   static quantity::Bytes read(std::string_view text, std::string_view place) {
@@ -135,24 +127,6 @@ void check_word(std::string_view text, std::string_view place, std::string_view 
   throw quantity::BadInput(std::string(place), "expected " + std::string(values) + ", found " + quantity::quoted(text),
                            quantity::did_you_mean(word, std::vector<std::string_view>{known}));
 }
-
-struct Duration {
-  static constexpr std::string_view values = "duration, as 30min or 2h";
-  static quantity::Seconds read(std::string_view text, std::string_view place) {
-    const auto time = quantity::parse_duration(text, place);
-    check_limits(quantity::in_seconds(time), 0.0, max_amount, text, place);
-    return time;
-  }
-  static std::string write(quantity::Seconds time) { return write_double(quantity::in_seconds(time)) + "s"; }
-};
-
-struct Interval : Duration {
-  static quantity::Seconds read(std::string_view text, std::string_view place) {
-    const auto time = Duration::read(text, place);
-    check_limits(quantity::in_seconds(time), least, max_amount, text, place);
-    return time;
-  }
-};
 
 /// "50000" hours, "50000h", "2000 days", or "none".
 struct TimeBetweenFailures {

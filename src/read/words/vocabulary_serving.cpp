@@ -16,13 +16,10 @@ constexpr TermValue in_load = in_serving<Kind, &Serving::load, members...>;
 template <class Kind, auto... members>
 constexpr TermValue in_serving_layout = in_serving<Kind, &Serving::layout, members...>;
 
-struct CacheSize {
+struct CacheSize : Size {
   static constexpr std::string_view values = "size, as 8GiB";
-  static quantity::Bytes read(std::string_view text, std::string_view place) {
-    return quantity::parse_bytes(text, place);
-  }
   static std::string write(quantity::Bytes size) {
-    return size == quantity::bytes(0) ? std::string() : std::to_string(quantity::in_bytes(size));
+    return size == quantity::bytes(0) ? std::string() : Size::write(size);
   }
 };
 
@@ -34,14 +31,8 @@ struct LengthOrNone : Length {
   static std::string write(std::int64_t value) { return std::to_string(value); }
 };
 
-struct Limit {
+struct Limit : Interval {
   static constexpr std::string_view values = "duration, as 30ms or 1s";
-  static quantity::Seconds read(std::string_view text, std::string_view place) {
-    const auto time = quantity::parse_duration(text, place);
-    check_limits(quantity::in_seconds(time), std::numeric_limits<double>::min(), max_amount, text, place);
-    return time;
-  }
-  static std::string write(quantity::Seconds time) { return write_double(quantity::in_seconds(time)) + "s"; }
 };
 
 /// The type of a file that was mixed for one model ("UD-Q4_K_XL", "AD-Q4_K_M") by the part of its name that says it.

@@ -9,10 +9,6 @@ namespace llmcalc::render {
 
 inline constexpr std::array<std::string_view, 3> server_verdicts{"fits", "does_not_fit", "no_accelerator"};
 
-inline OneOf verdict_of(serving::ServingVerdict verdict) {
-  return {server_verdicts[static_cast<std::size_t>(verdict)], server_verdicts};
-}
-
 /// The engine's options, those that nobody said with its own defaults in that version.
 void describe_engine(auto& field, const serving::Deployment& deployment) {
   const auto& setup = deployment.setup;
@@ -238,7 +234,8 @@ void describe(auto& field, const ServingReport& report) {
   const auto& answer = report.answer;
   field.answer("serve", report.version,
                "Whether a server starts, what it carries, how fast it is and what tokens cost.");
-  field("verdict", verdict_of(answer.verdict), "whether the engine starts with one request of the context");
+  field("verdict", OneOf{verdict_of(answer.verdict).value, server_verdicts},
+        "whether the engine starts with one request of the context");
   field("reason", Text{answer.reason}, "why it does not start");
   field("broken_limits", answer.broken_limits,
         "what the load asks and the server does not keep (exit 1); empty where it does");

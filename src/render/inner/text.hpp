@@ -26,11 +26,13 @@ void add_explanation(Table& table, const answer::Explanation& why, const TextSty
 /// "FITS", "TIGHT", "DOES NOT FIT" or "NO VERDICT", in its colour.
 std::string verdict_word(trust::VerdictKind kind, const TextStyle& style);
 
-/// A run that would fit and breaks a limit of its caller is no fit.
+/// A run or server that would fit and breaks a limit of its caller is no fit.
+std::string verdict_word(trust::VerdictKind kind, const std::vector<std::string>& broken_limits,
+                         const TextStyle& style);
 std::string verdict_word(const Report& report, const TextStyle& style);
 
 /// The value of a term of the effective question; empty where it does not apply.
-std::string echoed(const Report& report, std::string_view term);
+std::string echoed(const std::vector<spec::Word>& question, std::string_view term);
 
 /// "peak in backward of layer 31 of 32 on pipeline stage 0 of 4"
 std::string peak_words(const answer::MemoryAnswer& memory);
@@ -156,12 +158,7 @@ std::string headline(const PlanReport& report, const TextStyle& style);
 /// What its cache takes, or what is asked of it where that is not set aside.
 quantity::Bytes cache_of(const ServingReport& report);
 
-Paragraph serving_verdict(const ServingReport& report, const TextStyle& style);
-
 /// "16 x 8,192 tokens": the load that was asked for.
 std::string load_words(const ServingReport& report);
-
-/// The value of a term of the effective question; empty where it does not apply.
-std::string echoed(const ServingReport& report, std::string_view term);
 
 }  // namespace llmcalc::render
