@@ -8,7 +8,7 @@ set(llmcalc_preset_reader)
 foreach(
   source IN
   ITEMS formats/dtype read/checkpoint/stored_quant quantity/decimal quantity/error quantity/suggest
-        quantity/text spec/names spec/roles read/config/activation read/config/choose_family
+        quantity/text spec/names spec/roles
         read/config/document read/config/expression read/config/expression_text read/config/family
         read/config/fields read/config/layers read/config/read_config
         read/config/read_shape read/config/reader read/config/towers read/config/unread read/inner/json_text

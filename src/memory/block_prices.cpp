@@ -4,7 +4,7 @@
 #include "llmcalc/spec/question.hpp"
 #include "memory/inner/buffers.hpp"
 #include "memory/inner/liveness.hpp"
-#include "program/allocator.hpp"
+#include "program/states.hpp"
 #include "spec/traits.hpp"
 
 #include <algorithm>

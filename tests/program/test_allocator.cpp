@@ -1,7 +1,7 @@
 // What tensors take beyond their own bytes, against a run of the allocator's own rules.
 
 #include "catch.hpp"
-#include "program/allocator.hpp"
+#include "program/states.hpp"
 
 #include <random>
 #include <vector>
