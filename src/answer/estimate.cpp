@@ -99,8 +99,7 @@ std::string_view reason(Phase phase) {
   return {};
 }
 
-}  // namespace
-
+/// Why the peak is where it is.
 Explanation explain_peak(const Walks& walks) {
   const auto& peak = walks.memory.peak();
   const auto& alive = peak.alive;
@@ -115,6 +114,8 @@ Explanation explain_peak(const Walks& walks) {
 SizeAnswer size_answer(const program::Size& size) {
   return {parameters(size.total), parameters(size.active), parameters(size.trainable), parameters(size.tables)};
 }
+
+}  // namespace
 
 SizeAnswer model_size(const spec::Shape& shape) {
   spec::Question question;
@@ -192,8 +193,6 @@ void add_textbook(const Walks& walks, MemoryAnswer& answer) {
   answer.persistent = answer.peak_first_step = total;
 }
 
-}  // namespace
-
 MemoryAnswer memory_answer(const spec::Question& question, const Walks& walks) {
   MemoryAnswer answer;
   const bool walked = question.training.activations == spec::ActivationModel::program;
@@ -213,8 +212,6 @@ MemoryAnswer memory_answer(const spec::Question& question, const Walks& walks) {
   answer.host_ledger = host_ledger(question, walks);
   return answer;
 }
-
-namespace {
 
 /// A figure times a factor near one; a high end that no integer can hold is as high as they go.
 Bytes around(Bytes needed, double factor) {

@@ -60,11 +60,6 @@ struct WallClock {
 
 WallClock wall_clock(const spec::Question& question, const program::Program& program);
 
-/// Of all ranks together.
-quantity::Bandwidth storage_bandwidth(const spec::Question& question);
-
-SizeAnswer size_answer(const program::Size& size);
-
 /// The size of a model that nobody has asked to run, counted as an estimate counts: from the step program of the
 /// plainest run. \throws quantity::BadInput when the shape is none (spec::build_model)
 SizeAnswer model_size(const spec::Shape& shape);

@@ -152,8 +152,6 @@ Bytes in_one_pool(const spec::Question& question, const frameworks::Profile& pro
   return std::max(at_loading, all <= room ? all : std::max(of_passes, highest_of(memory, Phase::optimizer).total()));
 }
 
-}  // namespace
-
 /// A freed block serves a tensor that fits it, so that the next matrix of the same size takes the same blocks, and a
 /// larger one new ones (pytorch c10/cuda/CUDACachingAllocator.cpp, get_free_block).
 void add_loading(const program::Program& program, std::int64_t of_element, memory::StepMemory& memory) {
@@ -166,6 +164,8 @@ void add_loading(const program::Program& program, std::int64_t of_element, memor
   }
   for (const std::int64_t size : sizes) memory.loading += quantity::bytes(quantity::product(size, of_element));
 }
+
+}  // namespace
 
 /// Torch's max_memory_reserved where nothing but `room` limits it.
 Bytes cached_level(const spec::Question& question, const frameworks::Profile& profile, const memory::StepMemory& memory,

@@ -74,6 +74,10 @@ std::optional<Footprint> footprint(const spec::Question& question, double gpu_ho
   return answer;
 }
 
+namespace {
+
+/// From the steps to the wall: goodput, time, money, energy.
+/// \pre the accelerator, `answer.step` and `answer.useful` are known
 void operate(const spec::Question& question, const Walks& walks, TimeAnswer& answer) {
   if (walks.size.trainable > 0) answer.goodput = goodput(question, walks.program, answer.step, answer.useful);
   const double share = answer.goodput ? answer.goodput->share : 1.0;
@@ -84,17 +88,16 @@ void operate(const spec::Question& question, const Walks& walks, TimeAnswer& ans
   answer.footprint = footprint(question, answer.gpu_hours);
 }
 
-namespace {
-
 /// Below, failures come faster than the run gets going again, and a thousandfold wall time tells nobody anything.
 constexpr double least_share = 1e-3;
 
-}  // namespace
-
+/// Of all ranks together.
 quantity::Bandwidth storage_bandwidth(const spec::Question& question) {
   return question.reliability.checkpoint_bandwidth.value_or(static_cast<double>(question.layout.nodes) *
                                                             timing::default_storage_bandwidth_per_node);
 }
+
+}  // namespace
 
 WallClock wall_clock(const spec::Question& question, const program::Program& program) {
   const auto& given = question.reliability;

@@ -18,11 +18,6 @@ namespace llmcalc::api {
 Answer fit(const std::vector<read::Given>& said, const std::optional<read::ConfigText>& config,
            const read::Catalogue& catalogue, const read::Values& values = {});
 
-/// The cheapest change with which a run fits that does not, as words to type; empty where there is none.
-/// \param estimate  of the words
-std::string first_advice(const std::vector<read::Given>& said, const std::optional<read::ConfigText>& config,
-                         const read::Catalogue& catalogue, const answer::Estimate& estimate);
-
 struct ServeOptions {
   std::optional<serving::Find> find;
   bool layout = false;                                           ///< --find layout: the whole search

@@ -128,6 +128,10 @@ Answer fit(const std::vector<read::Given>& said, const std::optional<read::Confi
   return answer;
 }
 
+namespace {
+
+/// The cheapest change with which a run fits that does not, as words to type; empty where there is none.
+/// \param estimate  of the words
 std::string first_advice(const std::vector<read::Given>& said, const std::optional<read::ConfigText>& config,
                          const read::Catalogue& catalogue, const answer::Estimate& estimate) {
   const auto words = read::in_order(said);
@@ -139,8 +143,6 @@ std::string first_advice(const std::vector<read::Given>& said, const std::option
   const auto option = [](const spec::Word& term) { return spec::option_of(term.term) + " " + term.text; };
   return quantity::joined(quantity::mapped(found.changes.front().terms, option), " ");
 }
-
-namespace {
 
 /// One of each capacity that people have, the smallest first.
 constexpr std::array<std::string_view, 10> usual_names{

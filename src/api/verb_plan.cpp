@@ -172,45 +172,6 @@ Reply fill_table(const Planner& planner, const PlanOptions& options, const Sourc
   return {.show = shown(std::move(table), options.style), .code = any ? ExitCode::fits : ExitCode::does_not_fit};
 }
 
-}  // namespace
-
-std::vector<Flag> plan_flags() {
-  const auto limits = limit_flags("Plan");
-  std::vector<Flag> flags{
-      calibration_flag(),
-      {"objective", "step-time|cost|energy|memory|gpus|micro-batch", "what the best layout is best at", "Plan"},
-      {"write", "DIR", "put the launch of the best there: its files, and run.sh", "Plan"},
-      {"force", "", "over what is there already, with --write", "Plan"},
-      {"top", "number", "how many of the best to show, on more than one screen", "Plan"},
-      {"full", "", "every list and how the best is started, on more than one screen", "Plan"},
-      {"largest", "seq|params|micro-batch", "the most that fits, and its best layout", "Plan"},
-      {"table", "TERM,TERM", "the best layout for each pair of values, as --table seq,micro-batch", "Plan"},
-      {"strict", "", "a fit inside the error bar is none", "Plan"},
-      rows_flag(),
-      {"serve", "", "the best engine, quantization and layout of a server, as serve --find layout", "Plan"},
-  };
-  flags.insert(flags.begin() + 2, limits.begin(), limits.end());
-  for (auto& flag : question_flags()) flags.push_back(std::move(flag));
-  quantity::append(flags, baseline_flags());
-  return flags;
-}
-
-Reply ask_plan(const Arguments& arguments, const Surroundings& around) {
-  PlanOptions options = plan_options(arguments, around);
-  const auto catalogue = around.calibrated(arguments);
-  const Sources sources{around, catalogue};
-  const AskedQuestion asked = asked_run(arguments, around, catalogue);
-  if (arguments.has("show-question")) return show_question(asked, "plan");
-  if (arguments.has("rows")) return plan_each(arguments, asked, options, sources);
-  options.words = searched_words(asked);
-  const Planner planner(options, sources, asked.config);
-  Reply reply = options.table.empty() ? search_once(planner, options, sources) : fill_table(planner, options, sources);
-  for (const auto& note : asked.notes()) reply.notes.push_back(note);
-  return reply;
-}
-
-namespace {
-
 using search::Objective;
 
 struct ObjectiveWord {
@@ -277,7 +238,14 @@ void check(const PlanOptions& options) {
   }
 }
 
-}  // namespace
+/// \throws quantity::BadInput with the nearest word
+Objective objective_of(std::string_view word) {
+  if (const auto* found = quantity::find_or_null(objectives, word, &ObjectiveWord::word)) return found->objective;
+  const auto words = quantity::mapped(objectives, &ObjectiveWord::word);
+  auto hint = quantity::did_you_mean(word, words);
+  throw BadInput("--objective", "there is no objective '" + std::string(word) + "'",
+                 hint.empty() ? "the objectives are " + quantity::joined(words, ", ") : std::move(hint));
+}
 
 PlanOptions plan_options(const Arguments& arguments, const Surroundings& around) {
   PlanOptions options;
@@ -301,13 +269,7 @@ PlanOptions plan_options(const Arguments& arguments, const Surroundings& around)
   return options;
 }
 
-Objective objective_of(std::string_view word) {
-  if (const auto* found = quantity::find_or_null(objectives, word, &ObjectiveWord::word)) return found->objective;
-  const auto words = quantity::mapped(objectives, &ObjectiveWord::word);
-  auto hint = quantity::did_you_mean(word, words);
-  throw BadInput("--objective", "there is no objective '" + std::string(word) + "'",
-                 hint.empty() ? "the objectives are " + quantity::joined(words, ", ") : std::move(hint));
-}
+}  // namespace
 
 std::string_view word_of(Objective objective) {
   return std::ranges::find(objectives, objective, &ObjectiveWord::objective)->word;
@@ -338,6 +300,41 @@ std::string fit_command(const AskedWords& asked, const std::vector<Given>& varie
   if (!source.presets.empty()) command += " --presets " + render::shell_word(source.presets);
   if (!source.calibration.empty()) command += " --calibration " + render::shell_word(source.calibration);
   return command;
+}
+
+std::vector<Flag> plan_flags() {
+  const auto limits = limit_flags("Plan");
+  std::vector<Flag> flags{
+      calibration_flag(),
+      {"objective", "step-time|cost|energy|memory|gpus|micro-batch", "what the best layout is best at", "Plan"},
+      {"write", "DIR", "put the launch of the best there: its files, and run.sh", "Plan"},
+      {"force", "", "over what is there already, with --write", "Plan"},
+      {"top", "number", "how many of the best to show, on more than one screen", "Plan"},
+      {"full", "", "every list and how the best is started, on more than one screen", "Plan"},
+      {"largest", "seq|params|micro-batch", "the most that fits, and its best layout", "Plan"},
+      {"table", "TERM,TERM", "the best layout for each pair of values, as --table seq,micro-batch", "Plan"},
+      {"strict", "", "a fit inside the error bar is none", "Plan"},
+      rows_flag(),
+      {"serve", "", "the best engine, quantization and layout of a server, as serve --find layout", "Plan"},
+  };
+  flags.insert(flags.begin() + 2, limits.begin(), limits.end());
+  for (auto& flag : question_flags()) flags.push_back(std::move(flag));
+  quantity::append(flags, baseline_flags());
+  return flags;
+}
+
+Reply ask_plan(const Arguments& arguments, const Surroundings& around) {
+  PlanOptions options = plan_options(arguments, around);
+  const auto catalogue = around.calibrated(arguments);
+  const Sources sources{around, catalogue};
+  const AskedQuestion asked = asked_run(arguments, around, catalogue);
+  if (arguments.has("show-question")) return show_question(asked, "plan");
+  if (arguments.has("rows")) return plan_each(arguments, asked, options, sources);
+  options.words = searched_words(asked);
+  const Planner planner(options, sources, asked.config);
+  Reply reply = options.table.empty() ? search_once(planner, options, sources) : fill_table(planner, options, sources);
+  for (const auto& note : asked.notes()) reply.notes.push_back(note);
+  return reply;
 }
 
 }  // namespace llmcalc::api

@@ -121,6 +121,8 @@ Profile pax_profile(const Run& run) {
   return p;
 }
 
+namespace {
+
 /// cuBLAS keeps one workspace a handle and stream, and the backward thread has a handle of its own: 32 MiB from Hopper
 /// on, 8.125 MiB before (pytorch aten/src/ATen/cuda/CublasHandlePool.cpp, parseChosenWorkspaceSize); 32 MiB also where
 /// CUBLAS_WORKSPACE_CONFIG=:4096:8 asks for equal results in all runs.
@@ -128,6 +130,8 @@ quantity::Bytes cublas_workspace(const std::optional<spec::Accelerator>& gpu, bo
   return spec::can(gpu, spec::Ability::large_workspaces) || deterministic ? quantity::mib(32)
                                                                           : quantity::bytes(8320 * quantity::kibi);
 }
+
+}  // namespace
 
 quantity::Bytes product_workspaces(const Run& run) {
   return 2 * cublas_workspace(run.gpu, run.training.deterministic.value_or(false));

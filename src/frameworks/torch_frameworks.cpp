@@ -61,8 +61,6 @@ bool has_grouped_kernel(const Run& run) {
          spec::can(run.gpu, spec::Ability::grouped_products);
 }
 
-}  // namespace
-
 /// DTensor waits for each exchange. torchao swaps nn.Linear, while experts are parameters (torchtitan models/moe.py).
 Profile eager_profile(const Run& run) {
   Profile p;
@@ -94,6 +92,8 @@ Profile eager_profile(const Run& run) {
   p.allocator.allocates_tensors = true;
   return p;
 }
+
+}  // namespace
 
 /// A training loop of one's own hands the logits to cross_entropy as they are, which keeps their type and is on the
 /// list of what autocast widens (pytorch aten/src/ATen/native/LossNLL.cpp; aten/src/ATen/autocast_mode.h).

@@ -82,14 +82,11 @@ void add_deepseek(const KnownRun& run, ScaleAnswer& answer) {
               "0.3118 x compute^-0.1250", {{"compute", text_of(Variable::compute, work)}});
 }
 
-}  // namespace
-
+/// Batch size and learning rate (scaling_batch.cpp).
 void add_batch(const ScaleFollowUps& asked, const KnownRun& run, ScaleAnswer& answer) {
   add_critical_batch(asked, run, answer);
   if (asked.hyperparameters) add_deepseek(run, answer);
 }
-
-namespace {
 
 void add_smaller(double times, const KnownRun& run, ScaleAnswer& answer) {
   const double loss = loss_on_surface(run, "smaller");

@@ -112,19 +112,9 @@ Heads narrowed(BlockBuilder& b, const Heads& heads) {
           b.cast(heads.v, c.width, "values (16 bit)")};
 }
 
-Value core_attention(BlockBuilder& b, CoreAttention core, const Heads& local) {
-  const Recomputed again(b, spec::RecomputeModule::core_attn, {local.q, local.k, local.v});
-  const Context& c = b.context();
-  core.positions = c.spreads_heads ? product(c.seq, c.cp) : c.seq;
-  if (core.block > 0) core.positions = quantity::ceil_to(core.positions, core.block);
-  if (c.spreads_heads) core.heads /= c.cp;
-  const Heads heads = narrowed(b, c.spreads_heads ? exchange_positions(b, local) : local);
-  core.in_fp32 = falls_back_to_math(c, core);
-  const bool fuses = fuses_attention(c) && !core.in_fp32;
-  const Value out = fuses ? fused_attention(b, core, heads) : written_out_attention(b, core, heads);
-  return c.spreads_heads ? exchange_heads(b, out) : out;
-}
+namespace {
 
+/// One kernel, without scores in memory.
 Value fused_attention(BlockBuilder& b, const CoreAttention& core, const Heads& heads) {
   const auto& [q, k, v] = heads;
   const Context& c = b.context();
@@ -164,6 +154,8 @@ Value fused_attention(BlockBuilder& b, const CoreAttention& core, const Heads& h
   if (!copies_output(c, core)) return out;
   return b.rearrange(out, "attention output by position", out.rows, out.columns, OpKind::permutation);
 }
+
+}  // namespace
 
 std::int64_t seen(const Context& c, const CoreAttention& core) {
   if (core.block > 0) return 3 * core.block;
@@ -211,6 +203,19 @@ Value differential_attention(BlockBuilder& b, const CoreAttention& core, const H
   const Value difference = b.rearrange(joined, "difference", first.rows, first.columns, OpKind::elementwise);
   if (b.context().trains_base) b.block().ops.back().saved.push_back(joined.id);
   return unweighted_heads(b, difference, 2 * core.v_dim, "heads norm");
+}
+
+Value core_attention(BlockBuilder& b, CoreAttention core, const Heads& local) {
+  const Recomputed again(b, spec::RecomputeModule::core_attn, {local.q, local.k, local.v});
+  const Context& c = b.context();
+  core.positions = c.spreads_heads ? product(c.seq, c.cp) : c.seq;
+  if (core.block > 0) core.positions = quantity::ceil_to(core.positions, core.block);
+  if (c.spreads_heads) core.heads /= c.cp;
+  const Heads heads = narrowed(b, c.spreads_heads ? exchange_positions(b, local) : local);
+  core.in_fp32 = falls_back_to_math(c, core);
+  const bool fuses = fuses_attention(c) && !core.in_fp32;
+  const Value out = fuses ? fused_attention(b, core, heads) : written_out_attention(b, core, heads);
+  return c.spreads_heads ? exchange_heads(b, out) : out;
 }
 
 }  // namespace llmcalc::layers

@@ -98,8 +98,7 @@ program::States states_of(const BlockPrices& prices, const Companion& companion,
   return states;
 }
 
-}  // namespace
-
+/// \param runs  blocks of the trained model on the stage
 CompanionStates companion_states(const BlockPrices& prices, std::span<const program::BlockRun> runs) {
   CompanionStates sum;
   for (const Companion& companion : prices.companions) {
@@ -110,6 +109,7 @@ CompanionStates companion_states(const BlockPrices& prices, std::span<const prog
   return sum;
 }
 
+/// \param runs  blocks of the trained model on the stage
 CompanionPasses companion_passes(const BlockPrices& prices, const StepRules& rules,
                                  std::span<const program::BlockRun> runs) {
   CompanionPasses sum;
@@ -124,6 +124,8 @@ CompanionPasses companion_passes(const BlockPrices& prices, const StepRules& rul
   }
   return sum;
 }
+
+}  // namespace
 
 /// As of a stage that is placed: other micro-batches are there in each of its passes.
 Bytes StageWalk::peak(const StageNeeds& needs, std::int64_t index) const {

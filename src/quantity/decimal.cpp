@@ -100,6 +100,9 @@ std::optional<Decimal> take_decimal(std::string_view& text) {
   return number;
 }
 
+namespace {
+
+/// The whole number nearest to number x scale, halves rounded up; nothing when it leaves 64 bits.
 std::optional<Whole> nearest_whole(const Decimal& number, Scale scale) {
   std::uint64_t mantissa = 0;
   const char* end = number.digits.data() + number.digits.size();
@@ -120,6 +123,7 @@ std::optional<Whole> nearest_whole(const Decimal& number, Scale scale) {
   return Whole{static_cast<std::int64_t>(value), exact};
 }
 
+/// The double nearest to number x scale; nothing when it overflows or underflows.
 std::optional<double> nearest_double(const Decimal& number, Scale scale) {
   const std::string text = number.digits + "e" + std::to_string(number.exponent + scale.ten);
   double value = 0.0;
@@ -128,8 +132,6 @@ std::optional<double> nearest_double(const Decimal& number, Scale scale) {
   if (!std::isfinite(value)) return std::nullopt;
   return value;
 }
-
-namespace {
 
 std::string known_units(const Kind& kind) {
   const auto names = mapped_if(kind.units, &Unit::name, [](const Unit& unit) { return !unit.name.empty(); });

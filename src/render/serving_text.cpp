@@ -24,6 +24,13 @@ bool reserves(const ServingReport& report) {
   return serving::row_of(report.answer.deployment.question.serving.engine).reserves;
 }
 
+/// "16 x 8,192 tokens": the load that was asked for.
+std::string load_words(const ServingReport& report) {
+  const auto& deployment = report.answer.deployment;
+  return fmt::format("{} x {} tokens", quantity::format_count(deployment.question.serving.load.concurrency),
+                     quantity::format_count(deployment.setup.context));
+}
+
 /// "6,950 blocks of 16 tokens", or the cells that are set aside.
 std::string cache_words(const ServingReport& report, bool all) {
   const auto& answer = report.answer;
@@ -64,12 +71,6 @@ void add_ranks(const ServingReport& report, const MemoryUnit& unit, Table& table
 
 }  // namespace
 
-std::string load_words(const ServingReport& report) {
-  const auto& deployment = report.answer.deployment;
-  return fmt::format("{} x {} tokens", quantity::format_count(deployment.question.serving.load.concurrency),
-                     quantity::format_count(deployment.setup.context));
-}
-
 quantity::Bytes cache_of(const ServingReport& report) {
   const RankMemory& memory = report.answer.memory;
   const bool takes_all = reserves(report) && report.answer.verdict != trust::VerdictKind::no_accelerator;
@@ -93,8 +94,6 @@ void add_largest(const RankMemory& memory, const MemoryUnit& unit, Table& table)
   if (others > quantity::bytes(0))
     table.add_row({fmt::format("{} smaller ones", holdings.size() - told), in_unit(others, unit), ""});
 }
-
-}  // namespace
 
 Paragraph serving_memory(const ServingReport& report, const TextStyle& style) {
   const RankMemory& memory = report.answer.memory;
@@ -123,8 +122,6 @@ Paragraph serving_memory(const ServingReport& report, const TextStyle& style) {
   block.least = block.lines.size();
   return block;
 }
-
-namespace {
 
 using quantity::format_count;
 using serving::Candidate;
@@ -300,6 +297,8 @@ Paragraph serving_capacity(const ServingReport& report, const TextStyle& style) 
   return block;
 }
 
+namespace {
+
 Paragraph serving_changes(const ServingReport& report, const TextStyle& style) {
   Paragraph block;
   for (const auto& candidate : report.found) {
@@ -326,6 +325,8 @@ Paragraph serving_remarks(const ServingReport& report, const TextStyle& style) {
   block.prose = true;
   return block;
 }
+
+}  // namespace
 
 /// A short command, and that of what a search found, stay on any screen.
 Paragraph serving_launch(const ServingReport& report, const TextStyle& style) {

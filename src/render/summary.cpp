@@ -72,16 +72,6 @@ std::vector<std::string> labelled(std::string_view label, std::string_view text,
   return lines;
 }
 
-std::string summary(const Report& report, const TextStyle& style) {
-  std::array blocks{summary_verdict(report, style), summary_memory(report, style),  summary_time(report, style),
-                    summary_change(report, style),  summary_assumed(report, style), summary_more(report, style),
-                    summary_last(report, style)};
-  constexpr std::size_t fewest = 14;  // below, an answer would lose what it is about
-  const auto screen =
-      std::max(fewest, style.lines - std::min(style.lines, lines_of_warnings(report.estimate.warnings)));
-  return on_a_screen(blocks, screen);
-}
-
 std::string on_a_screen(std::span<Paragraph> blocks, std::size_t lines) {
   shorten(blocks, lines);
   auto gaps = lines - std::min(lines, lines_in(blocks));
@@ -215,6 +205,9 @@ std::string need_and_bar_words(const Verdict& verdict, const TextStyle& style, b
                      unit.name);
 }
 
+namespace {
+
+/// Verdict, model, method, sequence, batch and accelerators; how they are run; need, room and error bar.
 Paragraph summary_verdict(const Report& report, const TextStyle& style) {
   const Verdict& verdict = report.estimate.verdict;
   Paragraph block;
@@ -229,8 +222,6 @@ Paragraph summary_verdict(const Report& report, const TextStyle& style) {
   return block;
 }
 
-namespace {
-
 using answer::LedgerLine;
 
 constexpr std::size_t most_parts = 4;
@@ -240,8 +231,7 @@ std::vector<LedgerLine> largest_first(std::vector<LedgerLine> ledger) {
   return ledger;
 }
 
-}  // namespace
-
+/// The largest parts of the peak, and where it is.
 Paragraph summary_memory(const Report& report, const TextStyle& style) {
   const auto& memory = report.estimate.memory;
   const auto unit = memory_unit_of(report.estimate, style);
@@ -270,6 +260,8 @@ Paragraph summary_memory(const Report& report, const TextStyle& style) {
   return block;
 }
 
+}  // namespace
+
 using quantity::format_duration;
 
 std::string step_words(const answer::TimeAnswer& time) {
@@ -297,6 +289,9 @@ std::string length_words(const Report& report) {
                      cost_of(time));
 }
 
+namespace {
+
+/// A step, the run, what it costs.
 Paragraph summary_time(const Report& report, const TextStyle& style) {
   const answer::TimeAnswer& time = report.estimate.compute;
   if (!report.estimate.timed) return {labelled("time", "needs an accelerator: name one with --gpu", style), 1};
@@ -308,8 +303,6 @@ Paragraph summary_time(const Report& report, const TextStyle& style) {
     std::ranges::move(labelled("", *note, style), std::back_inserter(block.lines));
   return block;
 }
-
-namespace {
 
 constexpr std::string_view not_modelled = "not modelled: ";
 
@@ -350,6 +343,9 @@ std::string assumed_text(const std::vector<spec::Assumption>& assumptions, const
   return text.empty() ? text : text + "\n";
 }
 
+namespace {
+
+/// What nobody said and the answer depends on.
 Paragraph summary_assumed(const Report& report, const TextStyle& style) {
   auto assumptions = report.assumptions;
   std::erase_if(assumptions, [](const auto& each) { return each.term == "framework"; });  // the second line says so
@@ -359,15 +355,28 @@ Paragraph summary_assumed(const Report& report, const TextStyle& style) {
   return block;
 }
 
+/// Where the rest is.
 Paragraph summary_more(const Report&, const TextStyle& style) {
   return {labelled("more", "--full tables, --explain formulas, --timeline, --format json", style), 0};
 }
+
+}  // namespace
 
 Paragraph summary_last(const Report& report, const TextStyle& style) {
   const auto& verdict = report.estimate.verdict;
   const auto why = report.broken_limits.empty() ? need_words(verdict, style) : report.broken_limits.front();
   const auto words = verdict_word(report, style) + "  " + why;
   return {lines_of(wrapped(words, 0, hanging)), blocks_without_end};
+}
+
+std::string summary(const Report& report, const TextStyle& style) {
+  std::array blocks{summary_verdict(report, style), summary_memory(report, style),  summary_time(report, style),
+                    summary_change(report, style),  summary_assumed(report, style), summary_more(report, style),
+                    summary_last(report, style)};
+  constexpr std::size_t fewest = 14;  // below, an answer would lose what it is about
+  const auto screen =
+      std::max(fewest, style.lines - std::min(style.lines, lines_of_warnings(report.estimate.warnings)));
+  return on_a_screen(blocks, screen);
 }
 
 }  // namespace llmcalc::render

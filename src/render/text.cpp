@@ -148,8 +148,7 @@ std::string error_bar(const Verdict& verdict, const MemoryUnit& unit) {
                      in_unit(verdict.high, unit), unit.name, source);
 }
 
-}  // namespace
-
+/// One line that answers the question, and one with the error bar.
 std::string verdict_section(const Report& report, const TextStyle& style) {
   const auto& verdict = report.estimate.verdict;
   constexpr std::size_t indent = 2;
@@ -161,8 +160,6 @@ std::string verdict_section(const Report& report, const TextStyle& style) {
   if (!bar.empty()) text += fmt::format("  {}\n", paint(wrapped(bar, indent, indent), Ink::dim, style));
   return text;
 }
-
-namespace {
 
 using trust::VerdictKind;
 
@@ -189,8 +186,7 @@ std::string advised_changes(const Report& report, const TextStyle& style) {
   return table.render();
 }
 
-}  // namespace
-
+/// How much room is left, or what would make it fit.
 std::string advice_section(const Report& report, const TextStyle& style) {
   const auto kind = report.estimate.verdict.kind;
   const auto& headroom = report.advised.headroom;
@@ -198,8 +194,6 @@ std::string advice_section(const Report& report, const TextStyle& style) {
   if (kind == VerdictKind::does_not_fit || kind == VerdictKind::tight) return advised_changes(report, style);
   return {};
 }
-
-namespace {
 
 std::string parameters_table(const answer::SizeAnswer& size, const TextStyle& style) {
   Table table({Align::left, Align::right, Align::right});
@@ -228,12 +222,12 @@ std::string flops_table(const answer::TimeAnswer& compute, const TextStyle& styl
   return table.render();
 }
 
-}  // namespace
-
+/// Parameters, and FLOPs under three conventions.
 std::string compute_section(const Report& report, const TextStyle& style) {
   return parameters_table(report.estimate.size, style) + '\n' + flops_table(report.estimate.compute, style);
 }
 
+/// Where the time of a step goes.
 std::string step_section(const Report& report, const TextStyle& style) {
   const answer::TimeAnswer& time = report.estimate.compute;
   if (time.step_parts.empty()) return {};
@@ -250,8 +244,6 @@ std::string step_section(const Report& report, const TextStyle& style) {
                   paint(fmt::format("error bar {}, {}", spread_text(time.error), time.error_source), Ink::dim, style));
   return table.render();
 }
-
-namespace {
 
 using quantity::format_duration;
 
@@ -321,8 +313,7 @@ void add_footprint(const answer::Footprint& footprint, TimeTable& table) {
   table.explain(footprint.why_carbon);
 }
 
-}  // namespace
-
+/// Tokens, utilization, duration and cost.
 std::string time_section(const Report& report, const TextStyle& style) {
   const answer::TimeAnswer& time = report.estimate.compute;
   TimeTable table(style);
@@ -340,8 +331,6 @@ std::string time_section(const Report& report, const TextStyle& style) {
   return table.render();
 }
 
-namespace {
-
 std::string list(std::string_view heading, const std::vector<std::string>& items, const TextStyle& style) {
   if (items.empty()) return {};
   auto text = "  " + paint(heading, Ink::heading, style) + '\n';
@@ -350,14 +339,15 @@ std::string list(std::string_view heading, const std::vector<std::string>& items
   return text;
 }
 
-}  // namespace
-
+/// What was assumed, and what is not modelled.
 std::string notes_section(const Report& report, const TextStyle& style) {
   auto text = list("assumed", sentences(report.assumptions), style);
   const auto notes = list("notes", report.estimate.notes, style);
   if (!text.empty() && !notes.empty()) text += '\n';
   return text + notes;
 }
+
+}  // namespace
 
 std::string to_text(const Report& report, const TextStyle& style) {
   if (!style.full && !style.explain && !style.timeline) return on_screen(summary(report, style), style);

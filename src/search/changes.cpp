@@ -35,8 +35,6 @@ std::int64_t divisor(std::int64_t value, std::size_t n) {
   return n == 0 && value > small ? value : 0;
 }
 
-}  // namespace
-
 bool smaller_micro_batch(Changed& run, Larger, std::size_t step) {
   auto& training = run.question.training;
   const std::int64_t parts = divisor(training.micro_batch, step);
@@ -59,6 +57,7 @@ bool shorter_sequence(Changed& run, Larger, std::size_t step) {
   return true;
 }
 
+/// As many as a micro-batch has divisors.
 std::size_t smaller_micro_batches(const spec::Question& question, Larger) {
   std::size_t count = 0;
   while (divisor(question.training.micro_batch, count) != 0) ++count;
@@ -84,8 +83,6 @@ bool precomputed_reference(Changed& run, Larger, std::size_t step) {
   return true;
 }
 
-namespace {
-
 /// Chunks of the head and its loss, where the framework has no kernel that is both.
 bool chunked_loss(Changed& run) {
   run.question.training.loss = spec::Loss::chunked;
@@ -93,8 +90,6 @@ bool chunked_loss(Changed& run) {
       "little: the same loss in several kernels (torchtune CEWithChunkedOutputLoss)");
   return true;
 }
-
-}  // namespace
 
 bool flash_attention(Changed& run, Larger, std::size_t step) {
   auto& kernel = run.question.training.attention;
@@ -148,8 +143,6 @@ bool recompute(Changed& run, Larger, std::size_t step) {
   return true;
 }
 
-namespace {
-
 constexpr std::int64_t advised_rank = 16;
 
 /// The base needs no master copy, and without adapters it is the reference.
@@ -179,10 +172,6 @@ bool reaches_experts(std::string_view target) {
   return quantity::contains(of_experts, target);
 }
 
-}  // namespace
-
-namespace {
-
 /// Norms, tables and head in the type of the products, and so all that flows between them.
 bool narrow_beside(Changed& run) {
   auto& precision = run.question.training.precision;
@@ -193,8 +182,7 @@ bool narrow_beside(Changed& run) {
   return true;
 }
 
-}  // namespace
-
+/// A frozen base in 16 bits, of trainers that load it in 32.
 bool narrow_base(Changed& run, Larger, std::size_t step) {
   auto& precision = run.question.training.precision;
   const bool adapts = spec::has_low_rank(run.question.training.method);
@@ -208,6 +196,8 @@ bool narrow_base(Changed& run, Larger, std::size_t step) {
   return true;
 }
 
+/// A frozen base in 16 bits, of trainers that load it in 32.
+/// Adapters beside attention alone, of a mixture whose every expert would have some.
 bool attention_adapters(Changed& run, Larger, std::size_t step) {
   auto& training = run.question.training;
   const bool has_some = spec::has_low_rank(training.method) && run.question.model.shape.moe.experts > 0;
@@ -248,8 +238,6 @@ bool quantization(Changed& run, Larger, std::size_t step) {
       "another result, and 4-bit weights are off by their rounding (Dettmers et al. 2023, arXiv:2305.14314)");
   return true;
 }
-
-namespace {
 
 template <std::size_t n>
 std::size_t steps(const spec::Question&, Larger) {

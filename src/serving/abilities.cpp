@@ -207,6 +207,10 @@ bool EngineOption::is_called(std::string_view key) const {
   return false;
 }
 
+namespace {
+
+/// Refuses what was said to an engine that has no such option, with what says the same there, or with the engines that
+/// have it: of options that not every engine has a table says who does. \throws quantity::BadInput at the option
 void check_options(const Serving& serving) {
   const OptionRow* row = unknown_option(serving);
   if (row == nullptr) return;
@@ -214,6 +218,8 @@ void check_options(const Serving& serving) {
   throw quantity::BadInput(flag_of(row->term), fmt::format("{} has no such option", spec::name_of(serving.engine)),
                            own.empty() ? who_has(*row) : own);
 }
+
+}  // namespace
 
 bool takes_options(const Serving& serving) { return unknown_option(serving) == nullptr; }
 

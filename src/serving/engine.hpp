@@ -155,10 +155,6 @@ struct EngineRow {
 const EngineRow& row_of(spec::Engine engine);
 std::span<const EngineRow> all_engines();
 
-/// Refuses what was said to an engine that has no such option, with what says the same there, or with the engines that
-/// have it: of options that not every engine has a table says who does. \throws quantity::BadInput at the option
-void check_options(const spec::Serving& serving);
-
 /// True if the engine runs these weights on this accelerator.
 bool can_run(const spec::Question& question);
 

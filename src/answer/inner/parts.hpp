@@ -36,14 +36,8 @@ void add_evaluation(const spec::Question& question, memory::StepMemory& memory);
 /// What is there while a checkpoint is written between two steps, where somebody asks.
 void add_checkpoint(const program::Program& program, const spec::Question& question, memory::StepMemory& memory);
 
-/// What was there for a moment when the model was made, in blocks that the allocator keeps.
-/// \param of_element  bytes for an element of a matrix that is quantized where it will be trained
-void add_loading(const program::Program& program, std::int64_t of_element, memory::StepMemory& memory);
-
 /// What this rank has in the memory of its machine, as labelled lines.
 std::vector<LedgerLine> host_ledger(const spec::Question& question, const Walks& walks);
-
-MemoryAnswer memory_answer(const spec::Question& question, const Walks& walks);
 
 TimeAnswer time_answer(const spec::Question& question, const Walks& walks);
 
@@ -57,10 +51,6 @@ double step_tokens(const spec::Question& question);
 /// \pre an accelerator is named; flops and peak are filled
 void clock_step(const spec::Question& question, const Walks& walks, TimeAnswer& answer);
 
-/// From the steps to the wall: goodput, time, money, energy.
-/// \pre the accelerator, `answer.step` and `answer.useful` are known
-void operate(const spec::Question& question, const Walks& walks, TimeAnswer& answer);
-
 /// Checkpoints are made between steps, of which all together take `useful`.
 Goodput goodput(const spec::Question& question, const program::Program& program, quantity::Seconds step,
                 quantity::Seconds useful);
@@ -69,9 +59,6 @@ Verdict verdict(const spec::Question& question, const trust::Need& need);
 
 /// What is alive at the peak as labelled lines that sum to the device total.
 std::vector<LedgerLine> ledger(const spec::Question& question, const Walks& walks, const MemoryAnswer& memory);
-
-/// Why the peak is where it is.
-Explanation explain_peak(const Walks& walks);
 
 /// What the model of this run leaves out.
 std::vector<std::string> notes(const spec::Question& question, const Walks& walks);

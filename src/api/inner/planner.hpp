@@ -63,13 +63,8 @@ struct PlanOptions {
   render::TextStyle style;
 };
 
-PlanOptions plan_options(const Arguments& arguments, const Surroundings& around);
-
 /// "step-time", as on the command line.
 std::string_view word_of(search::Objective objective);
-
-/// \throws quantity::BadInput with the nearest word
-search::Objective objective_of(std::string_view word);
 
 // The searches behind one `plan`: which questions are asked, and in which order.
 

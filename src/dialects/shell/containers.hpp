@@ -77,9 +77,6 @@ void add_surroundings(const Surroundings& around, LaunchCommand& launch);
 /// known.
 std::string_view gpu_of_label(std::string_view key, std::string_view value);
 
-/// The servers that a configuration of Ray Serve starts, by itself or inside a RayService; none where it is neither.
-std::vector<LaunchCommand> ray_launches(const Node& file, std::string_view place);
-
 /// The servers of a chart's values; none where a file is none of vLLM's production stack.
 std::vector<LaunchCommand> helm_launches(const Node& file, std::string_view place);
 

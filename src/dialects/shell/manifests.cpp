@@ -148,15 +148,6 @@ bool describes_containers(const Node& file) {
   return is_manifest(file) || std::ranges::any_of(file.items, is_manifest);
 }
 
-std::vector<LaunchCommand> containers_in(const Node& file, std::string_view place) {
-  if (!describes_containers(file)) return {};
-  std::vector<LaunchCommand> found = kserve_launches(file, place);
-  if (found.empty()) found = ray_launches(file, place);
-  if (found.empty()) found = helm_launches(file, place);
-  if (found.empty()) find_containers(file, {}, place, found);
-  return found;
-}
-
 namespace {
 
 void add(LaunchCommand& launch, const std::string& word, const Node& because) {
@@ -243,8 +234,7 @@ void move_lines(std::vector<LaunchCommand>& launches, int lines, std::string_vie
   }
 }
 
-}  // namespace
-
+/// The servers that a configuration of Ray Serve starts, by itself or inside a RayService; none where it is neither.
 std::vector<LaunchCommand> ray_launches(const Node& file, std::string_view place) {
   std::vector<LaunchCommand> found;
   take_applications(file, found);
@@ -258,6 +248,17 @@ std::vector<LaunchCommand> ray_launches(const Node& file, std::string_view place
   };
   take_service(file);
   for (const Node& object : file.items) take_service(object);
+  return found;
+}
+
+}  // namespace
+
+std::vector<LaunchCommand> containers_in(const Node& file, std::string_view place) {
+  if (!describes_containers(file)) return {};
+  std::vector<LaunchCommand> found = kserve_launches(file, place);
+  if (found.empty()) found = ray_launches(file, place);
+  if (found.empty()) found = helm_launches(file, place);
+  if (found.empty()) find_containers(file, {}, place, found);
   return found;
 }
 

@@ -45,21 +45,20 @@ std::string count_behind(std::string_view directive, std::string_view option) {
   return std::string(value.substr(0, value.find_first_not_of("0123456789")));
 }
 
-}  // namespace
-
+/// True if a launcher or a server is told something by it; no others are looked at.
 bool is_read_by_launchers(std::string_view variable) {
   return std::ranges::find(read_variables, variable) != read_variables.end() ||
          std::ranges::any_of(read_prefixes, [&](std::string_view prefix) { return variable.starts_with(prefix); });
 }
 
+/// What Slurm tells a script of a directive of its own (sbatch's manual, output environment variables): names and
+/// counts.
 std::vector<std::pair<std::string, std::string>> job_variables(std::string_view directive) {
   std::vector<std::pair<std::string, std::string>> variables;
   for (const auto& [option, name] : told_of_directives) variables.emplace_back(name, count_behind(directive, option));
   std::erase_if(variables, [](const auto& variable) { return variable.second.empty(); });
   return variables;
 }
-
-namespace {
 
 constexpr std::array<std::string_view, 4> loops{"for", "while", "until", "select"};
 constexpr std::array<std::string_view, 3> closers{"fi", "done", "esac"};

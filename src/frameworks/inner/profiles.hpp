@@ -22,7 +22,6 @@ Profile maxtext_profile(const Run& run);
 Profile pax_profile(const Run& run);
 
 /// PyTorch's own operations, a chain where others have one kernel; gradients are made in each backward pass.
-Profile eager_profile(const Run& run);
 Profile own_loop_profile(const Run& run);
 Profile litgpt_profile(const Run& run);
 Profile torchtune_profile(const Run& run);
@@ -50,9 +49,6 @@ Profile llm_c_profile(const Run& run);
 
 /// What DeepSpeed's engine makes of a program's profile.
 void apply_deepspeed(const Run& run, Profile& profile);
-
-/// One of cuBLAS. \param deterministic  equal results in all runs are asked for
-quantity::Bytes cublas_workspace(const std::optional<spec::Accelerator>& gpu, bool deterministic);
 
 /// Those of a PyTorch process.
 quantity::Bytes product_workspaces(const Run& run);

@@ -91,9 +91,6 @@ Allocation cheapest(const KnownRun& run, double loss);
 /// The model that is cheapest to train and then to serve (scaling_serving.cpp).
 void add_serving(const ScaleFollowUps& asked, const KnownRun& run, const Solver& solver, ScaleAnswer& answer);
 
-/// Batch size and learning rate (scaling_batch.cpp).
-void add_batch(const ScaleFollowUps& asked, const KnownRun& run, ScaleAnswer& answer);
-
 /// Half the best size, the best and twice it. \pre the law has a loss for every size
 std::vector<FrontierPoint> neighbours(const KnownRun& run);
 

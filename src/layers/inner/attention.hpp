@@ -112,9 +112,6 @@ double square_flops(const Context& c, const CoreAttention& core);
 
 Product per_head(const Context& c, const CoreAttention& core);
 
-/// One kernel, without scores in memory.
-Value fused_attention(BlockBuilder& b, const CoreAttention& core, const Heads& heads);
-
 /// Scores, softmax, dropout and the weighted sum on a*s^2 tensors.
 Value written_out_attention(BlockBuilder& b, const CoreAttention& core, const Heads& heads);
 

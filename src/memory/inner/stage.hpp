@@ -20,11 +20,6 @@ struct CompanionPasses {
   quantity::Bytes in_loss;  ///< highest moment of those that run when the trained model has kept its activations
 };
 
-/// \param runs  blocks of the trained model on the stage
-CompanionStates companion_states(const BlockPrices& prices, std::span<const program::BlockRun> runs);
-CompanionPasses companion_passes(const BlockPrices& prices, const StepRules& rules,
-                                 std::span<const program::BlockRun> runs);
-
 /// Of the states, what stays from step to step on the accelerator: all but gradients.
 quantity::Bytes resting(const program::States& states);
 

@@ -31,12 +31,6 @@ struct Whole {
   bool exact = true;  ///< false when a fraction was rounded away
 };
 
-/// The whole number nearest to number x scale, halves rounded up; nothing when it leaves 64 bits.
-std::optional<Whole> nearest_whole(const Decimal& number, Scale scale);
-
-/// The double nearest to number x scale; nothing when it overflows or underflows.
-std::optional<double> nearest_double(const Decimal& number, Scale scale);
-
 struct Unit {
   std::string_view name;  ///< lower case; empty: no unit need be written
   Scale scale;

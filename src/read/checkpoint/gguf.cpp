@@ -239,7 +239,12 @@ std::string Gguf::text(std::string_view key) const {
   return value == nullptr ? std::string() : value->text;
 }
 
+namespace {
+
+/// \throws MoreBytes, quantity::BadInput
 Gguf parse_gguf(const FileHead& file, std::string_view place) { return Parser(file, place).parse(); }
+
+}  // namespace
 
 bool is_gguf(std::string_view head) { return head.starts_with(magic); }
 

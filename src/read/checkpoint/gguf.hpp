@@ -41,9 +41,6 @@ struct Gguf {
   std::string text(std::string_view key) const;
 };
 
-/// \throws MoreBytes, quantity::BadInput
-Gguf parse_gguf(const FileHead& file, std::string_view place);
-
 /// "q4_k_m" of general.file_type; empty where it is not known.
 std::string_view gguf_file_type(std::uint64_t id);
 

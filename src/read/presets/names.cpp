@@ -178,6 +178,9 @@ std::optional<formats::Quant> packing_in(std::string_view name) {
   return packing == nullptr ? std::nullopt : std::optional(packing->quant);
 }
 
+namespace {
+
+/// The words of a name, numbers apart from letters before them: "llama", "3.1" and "8b" of "Llama-3.1-8B".
 std::vector<std::string> name_words(std::string_view name) {
   std::vector<std::string> words;
   const std::string lower = quantity::to_lower(without_organisation(name));
@@ -190,6 +193,7 @@ std::vector<std::string> name_words(std::string_view name) {
   return words;
 }
 
+/// Whether a name has these words in this order; a version stands for its parts, "3" for "3.1".
 bool has_words(std::string_view name, const std::vector<std::string>& words) {
   const auto own = name_words(name);
   auto at = own.begin();
@@ -204,6 +208,8 @@ bool has_words(std::string_view name, const std::vector<std::string>& words) {
   }
   return !words.empty();
 }
+
+}  // namespace
 
 std::string_view size_in(std::string_view name) {
   for (std::size_t start = 0; start < name.size();) {

@@ -62,12 +62,6 @@ std::string model_spelling(std::string_view name);
 /// "llama3.1:8b-instruct-q4_K_M", 16 bits of "gpt-oss-20b-BF16"; empty where it says nothing.
 std::optional<formats::Quant> packing_in(std::string_view name);
 
-/// The words of a name, numbers apart from letters before them: "llama", "3.1" and "8b" of "Llama-3.1-8B".
-std::vector<std::string> name_words(std::string_view name);
-
-/// Whether a name has these words in this order; a version stands for its parts, "3" for "3.1".
-bool has_words(std::string_view name, const std::vector<std::string>& words);
-
 /// The part of a model's name that says its size, "8b" of "llama-3.1-8b-instruct"; empty where there is none.
 std::string_view size_in(std::string_view lower_case_name);
 

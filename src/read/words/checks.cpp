@@ -50,6 +50,9 @@ void complete_algorithm(QuestionDraft& draft) {
   draft.assume("reference", "algorithm " + std::string(spec::name_of(training.algorithm)), word);
 }
 
+namespace {
+
+/// Refuses references that the algorithm has no use for, and algorithms that their reference cannot serve.
 void check_algorithm(const QuestionDraft& draft) {
   const auto& training = draft.question.training;
   const bool trains = spec::has_backward_pass(training.method);
@@ -68,8 +71,6 @@ void check_algorithm(const QuestionDraft& draft) {
     draft.contradiction("reference", "algorithm", "its samples are made anew in each step", "--reference model");
   }
 }
-
-namespace {
 
 using frameworks::StateRecipe;
 using spec::Method;

@@ -45,8 +45,8 @@ void complete_samples(QuestionDraft& draft) {
   }
 }
 
-}  // namespace
-
+/// Micro-batches of a step where neither the person nor the framework says how many: enough for a batch of
+/// pre-training. \pre layout, sequence and micro_batch are complete
 void complete_accumulation(QuestionDraft& draft) {
   if (!is_up_to_us(draft)) return;
   spec::Training& training = draft.training();
@@ -58,6 +58,8 @@ void complete_accumulation(QuestionDraft& draft) {
   draft.assume("grad_accum", "4M tokens a step", std::to_string(training.grad_accum),
                "4M tokens a step or a full pipeline");
 }
+
+}  // namespace
 
 std::int64_t usual_batch(const spec::Question& question) {
   const spec::Training& training = question.training;

@@ -148,6 +148,10 @@ std::span<const spec::Framework> frameworks_of_search(const spec::Question& ques
   return on_several ? std::span<const Framework>(cutters) : std::span<const Framework>(alone);
 }
 
+namespace {
+
+/// Sets the framework, with its origin, where nobody said one: the layout decides (docs/frameworks.md has the table).
+/// \pre the words of the run are taken
 void choose_framework(QuestionDraft& draft) {
   if (draft.given("framework")) return;
   const auto usage = std::ranges::find_if(usages, [&](const Usage& one) { return one.holds(draft); });
@@ -158,8 +162,6 @@ void choose_framework(QuestionDraft& draft) {
   const std::string word(frameworks::row_of(framework).words.front());
   draft.assume("framework", usage->why, word, "for " + std::string(usage->why));
 }
-
-namespace {
 
 /// Defaults that hardly move an answer, or that everybody has.
 bool goes_without_saying(std::string_view term, std::string_view value) {
@@ -184,6 +186,10 @@ bool take_default(QuestionDraft& draft, std::string_view term) {
   return true;
 }
 
+namespace {
+
+/// Says what of --framework-version was not understood.
+/// \throws quantity::BadInput where a person typed it and nothing was
 void take_software(QuestionDraft& draft) {
   const Given* word = draft.words.find("framework_version");
   if (word == nullptr) return;
@@ -199,8 +205,6 @@ void take_software(QuestionDraft& draft) {
   draft.assume("--framework-version is read as " + known + "; not understood: " + rest);
 }
 
-namespace {
-
 /// "memory x 1.040 within 5 % (12 runs)"
 void add_words(std::string_view figure, const spec::Bias& bias, std::string& words) {
   if (!bias.is_known()) return;
@@ -208,8 +212,7 @@ void add_words(std::string_view figure, const spec::Bias& bias, std::string& wor
            " within " + quantity::format_percent(bias.bar) + " (" + std::to_string(bias.runs) + " runs)";
 }
 
-}  // namespace
-
+/// What the catalogue knows of a person's own runs of the framework becomes a part of the question.
 void take_calibration(QuestionDraft& draft) {
   const OwnRuns* own = draft.catalogue.own_runs(draft.training().framework);
   if (own == nullptr || draft.training().activations != spec::ActivationModel::program) return;
@@ -219,8 +222,6 @@ void take_calibration(QuestionDraft& draft) {
   add_words("a step", own->calibration.time, words);
   if (!words.empty()) draft.assume("calibrated by runs of your own: " + words);
 }
-
-namespace {
 
 /// A model that is no preset has a name for people, which is no word that could be typed again.
 bool is_echoed(const QuestionDraft& draft, const Term& term) { return term.name != "model" || draft.given("model"); }

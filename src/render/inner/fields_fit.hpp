@@ -97,11 +97,6 @@ void describe_carbon(auto& field, const std::optional<answer::Footprint>& given)
   describe_why(field, footprint.why_carbon);
 }
 
-/// Time, cost and energy, which need an accelerator.
-struct RunTime {
-  const answer::Estimate* estimate;
-};
-
 void describe_speed(auto& field, const answer::TimeAnswer& answer, bool timed) {
   const auto number = [&](double value) { return timed ? unless_infinite(value) : std::nullopt; };
   const auto text = [&](std::string_view words) { return Text{timed ? words : std::string_view()}; };

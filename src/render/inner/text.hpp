@@ -46,9 +46,6 @@ std::string options_of(const search::Advice& advice);
 /// A figure without unit, to be read: "8,365", "20.4", "3.5e+16".
 std::string figure_text(double value);
 
-/// One line that answers the question, and one with the error bar.
-std::string verdict_section(const Report& report, const TextStyle& style);
-
 /// What is alive at the peak.
 std::string ledger_section(const Report& report, const TextStyle& style);
 
@@ -57,21 +54,6 @@ std::string phases_section(const Report& report, const TextStyle& style);
 
 /// A bar a block of layers through the step, when the style asks for it.
 std::string timeline_section(const Report& report, const TextStyle& style);
-
-/// How much room is left, or what would make it fit.
-std::string advice_section(const Report& report, const TextStyle& style);
-
-/// Parameters, and FLOPs under three conventions.
-std::string compute_section(const Report& report, const TextStyle& style);
-
-/// Where the time of a step goes.
-std::string step_section(const Report& report, const TextStyle& style);
-
-/// Tokens, utilization, duration and cost.
-std::string time_section(const Report& report, const TextStyle& style);
-
-/// What was assumed, and what is not modelled.
-std::string notes_section(const Report& report, const TextStyle& style);
 
 struct Paragraph {
   std::vector<std::string> lines;
@@ -83,23 +65,8 @@ struct Paragraph {
 
 void add_lines(Paragraph& block, std::vector<std::string> lines);
 
-/// Verdict, model, method, sequence, batch and accelerators; how they are run; need, room and error bar.
-Paragraph summary_verdict(const Report& report, const TextStyle& style);
-
-/// The largest parts of the peak, and where it is.
-Paragraph summary_memory(const Report& report, const TextStyle& style);
-
-/// A step, the run, what it costs.
-Paragraph summary_time(const Report& report, const TextStyle& style);
-
 /// What would make it fit, or how much more would.
 Paragraph summary_change(const Report& report, const TextStyle& style);
-
-/// What nobody said and the answer depends on.
-Paragraph summary_assumed(const Report& report, const TextStyle& style);
-
-/// Where the rest is.
-Paragraph summary_more(const Report& report, const TextStyle& style);
 
 /// The verdict in a line or two, beside the prompt.
 Paragraph summary_last(const Report& report, const TextStyle& style);
@@ -138,12 +105,9 @@ inline constexpr std::size_t blocks_without_end = 1'000'000;
 std::vector<std::string> labelled(std::string_view label, std::string_view text, const TextStyle& style);
 
 Paragraph serving_verdict(const ServingReport& report, const TextStyle& style);
-Paragraph serving_memory(const ServingReport& report, const TextStyle& style);
 Paragraph serving_capacity(const ServingReport& report, const TextStyle& style);
 Paragraph serving_speed(const ServingReport& report, const TextStyle& style);
 Paragraph serving_plans(const ServingReport& report, const TextStyle& style);
-Paragraph serving_changes(const ServingReport& report, const TextStyle& style);
-Paragraph serving_remarks(const ServingReport& report, const TextStyle& style);
 
 /// A command under a label, broken where a shell lets it be broken.
 std::vector<std::string> command_lines(std::string command, std::string_view label, const TextStyle& style);
@@ -157,8 +121,5 @@ std::string headline(const PlanReport& report, const TextStyle& style);
 
 /// What its cache takes, or what is asked of it where that is not set aside.
 quantity::Bytes cache_of(const ServingReport& report);
-
-/// "16 x 8,192 tokens": the load that was asked for.
-std::string load_words(const ServingReport& report);
 
 }  // namespace llmcalc::render

@@ -57,25 +57,6 @@ struct Change {
 
 std::span<const Change> all_changes();
 
-bool flash_attention(Changed& run, Larger larger, std::size_t step);
-bool fused_optimizer(Changed& run, Larger larger, std::size_t step);
-bool smaller_loss(Changed& run, Larger larger, std::size_t step);
-bool recompute(Changed& run, Larger larger, std::size_t step);
-
-bool smaller_micro_batch(Changed& run, Larger larger, std::size_t step);
-/// As many as a micro-batch has divisors.
-std::size_t smaller_micro_batches(const spec::Question& question, Larger larger);
-bool shorter_sequence(Changed& run, Larger larger, std::size_t step);
-bool smaller_moments(Changed& run, Larger larger, std::size_t step);
-bool precomputed_reference(Changed& run, Larger larger, std::size_t step);
-
-bool adapters(Changed& run, Larger larger, std::size_t step);
-/// A frozen base in 16 bits, of trainers that load it in 32.
-bool narrow_base(Changed& run, Larger larger, std::size_t step);
-/// Adapters beside attention alone, of a mixture whose every expert would have some.
-bool attention_adapters(Changed& run, Larger larger, std::size_t step);
-bool quantization(Changed& run, Larger larger, std::size_t step);
-
 inline constexpr std::size_t sharding_stages = 4;
 bool shard(Changed& run, Larger larger, std::size_t step);
 /// Twice, four times, ... as many data-parallel ranks, with everything sharded that the framework shards.
