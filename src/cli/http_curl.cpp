@@ -199,9 +199,16 @@ Transfer perform(const std::string& url, const HubEnvironment& hub, const HttpRe
   return transfer;
 }
 
-/// A redirect may be relative to its host.
+/// A redirect is a whole address, one without its scheme, a path of the host or one beside what was asked (RFC
+/// 3986, 4.2); the library takes the dots out of a path.
 std::string absolute(const std::string& location, const std::string& from) {
-  return location.starts_with('/') ? std::string(host_of(from)) + location : location;
+  const auto mark = location.find_first_of(":/?#");
+  if (mark != location.npos && location[mark] == ':') return location;
+  if (location.starts_with("//")) return from.substr(0, from.find(':') + 1) + location;
+  const std::string host(host_of(from));
+  if (location.starts_with('/')) return host + location;
+  const auto folder = from.rfind('/', from.find_first_of("?#"));
+  return (folder < host.size() ? host : from.substr(0, folder)) + '/' + location;
 }
 
 }  // namespace

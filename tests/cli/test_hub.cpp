@@ -122,6 +122,24 @@ TEST_CASE("The token goes to the endpoint and not where it redirects to") {
   CHECK_THAT(files.requests().front(), !Contains("Authorization"));
 }
 
+// RFC 9110, 10.2.2: a place is a reference that is resolved against the one that was asked (RFC 3986, 4.2).
+TEST_CASE("A redirect is a whole address, one without its scheme, a path of the host or one beside what was asked") {
+  const HttpServer files([](const std::string&) { return response("200 OK", std::string(config)); });
+  const std::string hosted = files.url() + "/blob";
+  for (const std::string& location :
+       {hosted, hosted.substr(hosted.find("//")), std::string("/blob"), std::string("blob")}) {
+    CAPTURE(location);
+    const HttpServer server([&](const std::string& request) {
+      if (asks(request, "/blob") || asks(request, "/org/name/resolve/main/blob")) {
+        return response("200 OK", std::string(config));
+      }
+      if (!asks(request, "/org/name/resolve/main/config.json")) return missing();
+      return response("302 Found", "", "Location: " + location + "\r\n");
+    });
+    CHECK(cli::fetch(some_model, hub_at(server)).config.has_value());
+  }
+}
+
 TEST_CASE("Redirects that go in a circle end") {
   const HttpServer server([](const std::string&) { return response("302 Found", "", "Location: /again\r\n"); });
   CHECK_THAT(problem_of(server), Contains("circle"));
