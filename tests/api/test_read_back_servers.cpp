@@ -155,6 +155,23 @@ TEST_CASE("what proposes tokens ahead is told to the engine that has it") {
             .find("--max-lora-rank 16 --lora-target-modules all") != std::string::npos);
 }
 
+/// sglang python/sglang/srt/server_args.py: of one branch (speculative_eagle_topk 1) "speculative_num_draft_tokens is
+/// adjusted to speculative_num_steps + 1", the token that the model itself adds.
+TEST_CASE("SGLang verifies one token more than its drafter takes steps") {
+  for (const std::string drafter : {"mtp", "eagle", "llama-3.2-1b"}) {
+    for (const int steps : {1, 2, 4, 7}) {
+      const std::string model = drafter == "mtp" ? "deepseek-v3" : "llama-3.1-8b";
+      const auto draft = drafter + ':' + std::to_string(steps);
+      const auto asked = given({"model", model, "engine", "sglang", "draft", draft, "gpu", "b200:8"});
+      const auto launch = api::serve(asked, std::nullopt, read::Catalogue(), {}).launch;
+      CAPTURE(launch);
+      CHECK(launch.find("--speculative-num-steps " + std::to_string(steps)) != std::string::npos);
+      CHECK(launch.find("--speculative-eagle-topk 1") != std::string::npos);
+      CHECK(launch.find("--speculative-num-draft-tokens " + std::to_string(steps + 1)) != std::string::npos);
+    }
+  }
+}
+
 /// llama.cpp src/llama-context.cpp, llama_init_from_model: "V cache quantization requires flash_attn".
 TEST_CASE("a cache of fewer bits needs flash attention under llama.cpp") {
   CHECK_THROWS_AS(resolved(given({"model", "llama-3.1-8b", "engine", "llama.cpp", "kv_dtype", "q8_0", "flash", "0"})),

@@ -154,3 +154,28 @@ TEST_CASE("what files ask, typed as it is printed, is answered") {
   }
   CHECK(typed > 40);
 }
+
+TEST_CASE("a launch that says little takes what a question by its trainer's name takes") {
+  struct Launch {
+    std::string command, framework, method;
+  };
+  const std::string factory =
+      "llamafactory-cli train --stage sft --do_train true --model_name_or_path Qwen/Qwen2.5-7B --template qwen "
+      "--dataset d --output_dir o --finetuning_type ";
+  const std::vector<Launch> launches{
+      {"swift sft --model Qwen/Qwen2.5-7B", "ms-swift", "lora"},
+      {"swift sft --model Qwen/Qwen2.5-7B --tuner_type full", "ms-swift", "full"},
+      {factory + "lora", "llama-factory", "lora"},
+      {factory + "full", "llama-factory", "full"},
+      {"trl sft --model_name_or_path Qwen/Qwen2.5-7B --dataset_name d", "trl", "full"},
+      {"tune run full_finetune_single_device --config qwen2_5/7B_full_single_device", "torchtune", "full"}};
+  for (const auto& [command, framework, method] : launches) {
+    CAPTURE(command);
+    const std::vector<std::string> gpu{"--gpu", "h100-sxm"};
+    const auto launched = numbers_of({"fit", "--from", command}, gpu);
+    const auto asked = numbers_of({"fit", "Qwen/Qwen2.5-7B", "--framework", framework, "--method", method}, gpu);
+    for (const auto* figure : {"/needed_bytes", "/time/step_seconds"}) {
+      CHECK(launched.at(nlohmann::json::json_pointer(figure)) == asked.at(nlohmann::json::json_pointer(figure)));
+    }
+  }
+}
