@@ -26,9 +26,10 @@ Launching launching_of(const Setup& setup) {
   return {bare, bare || !setup.drafts_in_graphs, setup.late_us, static_cast<double>(setup.graph_prompts)};
 }
 
-/// What the hottest rank's experts take longer than the mean where experts are spread over ranks: up to 15 % once
-/// thousands of tokens choose (mixtures of the operation tables under a power law of 1.2 take 1.0 to 2.2 times as long
-/// as balanced ones over 8 ranks; trained routers are more even).
+/// Tokens that the hottest rank's experts receive, of the mean, where experts are spread over ranks: up to 15 % more
+/// once thousands choose (mixtures of the operation tables under a power law of 1.2 take 1.0 to 2.2 times as long as
+/// balanced ones over 8 ranks; trained routers are more even). They reach as many of its experts as elsewhere, so that
+/// what is read does not grow.
 double hottest_rank(double tokens) {
   constexpr double most = 0.15;
   constexpr double decades = 3.0;
@@ -216,14 +217,14 @@ Seconds StepClock::experts(const ExpertWork& experts, const StageWork& stage, co
   const double tokens = step.tokens * static_cast<double>(attention_dp_);
   const double missed = quantity::pow(1.0 - experts.chosen / experts.experts, tokens);
   const double active = std::max(1.0, experts.local * (1.0 - missed));
-  const double sent = std::max(1.0, tokens * experts.chosen * experts.local / experts.experts);
-  const Seconds even = kernels_.mixture({.sent = sent,
-                                         .active = active,
-                                         .weight_bytes = active * experts.bytes,
-                                         .flops = 2 * sent * experts.elements,
-                                         .hidden_bytes = tokens * stage.hidden_bytes},
-                                        experts.operands);
-  return experts.local < experts.experts ? hottest_rank(tokens) * even : even;
+  const double hottest = experts.local < experts.experts ? hottest_rank(tokens) : 1.0;
+  const double sent = std::max(1.0, hottest * tokens * experts.chosen * experts.local / experts.experts);
+  return kernels_.mixture({.sent = sent,
+                           .active = active,
+                           .weight_bytes = active * experts.bytes,
+                           .flops = 2 * sent * experts.elements,
+                           .hidden_bytes = tokens * stage.hidden_bytes},
+                          experts.operands);
 }
 
 /// Two all-reduces a layer (Shoeybi et al. 2019, arXiv:1909.08053 section 3), behind attention and behind the MLP. With
