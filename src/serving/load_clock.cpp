@@ -1,6 +1,7 @@
 #include "serving/inner/load_clock.hpp"
 
 #include "serving/inner/pace.hpp"
+#include "spec/names.hpp"
 #include "timing/network.hpp"
 
 #include <algorithm>
@@ -92,7 +93,7 @@ double last_chunk(double prompt, std::int64_t chunk) {
 LoadClock::LoadClock(const Deployment& deployment)
     : deployment_(deployment),
       load_(deployment.question.serving.load),
-      kernels_(*deployment.question.gpu),
+      kernels_(*deployment.question.gpu, spec::name_of(deployment.question.serving.engine)),
       clock_(deployment, kernels_),
       drafting_(deployment, kernels_),
       ggml_(spec::reads_gguf(deployment.question.serving.engine)),

@@ -3,6 +3,7 @@
 #include "llmcalc/spec/question.hpp"
 #include "serving/answer.hpp"
 #include "serving/inner/load_clock.hpp"
+#include "spec/names.hpp"
 #include "timing/energy.hpp"
 #include "trust/error_bar.hpp"
 
@@ -79,7 +80,9 @@ void add_cost(const Deployment& deployment, Speed& speed) {
 
 double wider_than_measured(const spec::Question& question) {
   if (!spec::reads_gguf(question.serving.engine)) {
-    return timing::ServingKernels(*question.gpu).is_measured() ? 1.0 : trust::wider_by_generation;
+    return timing::ServingKernels(*question.gpu, spec::name_of(question.serving.engine)).is_measured()
+               ? 1.0
+               : trust::wider_by_generation;
   }
   const bool is_relative = question.gpu->generation.ggml_is_nearest || uses_processor(question);
   return is_relative ? trust::ggml_wider_by_generation : 1.0;
@@ -113,8 +116,7 @@ bool limits_tail(const spec::Load& load) { return load.ttft_p95 || load.tpot_p95
 }  // namespace
 
 trust::Spread error_bar(const spec::Question& question, spec::Measure measure) {
-  const spec::Engine engine = question.serving.engine;
-  const auto bar = trust::server_error_bar(row_of(engine).bars, spec::reads_gguf(engine), measure);
+  const auto bar = trust::server_error_bar(row_of(question.serving.engine).bars, question, measure);
   if (!spec::is_speed_of_server(measure)) return bar;
   const double wider = wider_than_measured(question);
   return {wider * bar.below, wider * bar.above};

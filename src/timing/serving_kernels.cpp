@@ -21,6 +21,7 @@ namespace {
 struct ProductCurve {
   std::string_view gpu;
   std::string_view format;
+  std::string_view engine;
   double floor, tile, bandwidth, peak, half_rows, passes;
   double measured, error_percent;
 };
@@ -44,6 +45,7 @@ struct LatentCurve {
 struct MixtureCurve {
   std::string_view gpu;
   std::string_view format;
+  std::string_view engine;
   double floor, experts, bandwidth, peak, half_rows, passes;
   double measured, error_percent;
 };
@@ -106,6 +108,8 @@ std::string_view measured_relative(const spec::Accelerator& gpu) {
                            quantity::did_you_mean(gpu.rates.operations, known));
 }
 
+constexpr std::string_view fastest = "fastest";  ///< of all engines' kernels at each shape
+
 const Board& board_of(std::string_view measured) { return *std::ranges::find(boards, measured, &Board::gpu); }
 
 constexpr double micro = 1e-6;
@@ -151,6 +155,20 @@ const Row* nearest_row(std::span<const Row> rows, std::string_view gpu, std::str
   return row != nullptr ? row : row_of(rows, board_of(gpu).rest, word, value);
 }
 
+/// Of an engine's own kernels where they were measured apart, or of whichever is fastest.
+template <class Row>
+const Row* row_of_engine(std::span<const Row> rows, std::string_view gpu, std::string_view format,
+                         std::string_view engine) {
+  for (const std::string_view part : {gpu, board_of(gpu).rest}) {
+    for (const std::string_view whose : {engine, fastest}) {
+      const auto found = std::ranges::find_if(
+          rows, [&](const Row& row) { return row.gpu == part && row.format == format && row.engine == whose; });
+      if (found != rows.end()) return &*found;
+    }
+  }
+  return nullptr;
+}
+
 /// Cards without a link of their own, with PCIe 4 and 5, and the oldest part that has one.
 constexpr std::string_view older_card = "l40s";
 constexpr std::string_view newer_card = "rtx-pro-6000-blackwell";
@@ -160,28 +178,26 @@ bool is_linked(const Board& board) { return board.gpu != older_card && board.gpu
 
 }  // namespace
 
-ServingKernels::ServingKernels(const spec::Accelerator& gpu)
+ServingKernels::ServingKernels(const spec::Accelerator& gpu, std::string_view engine)
     : measured_on_(measured_relative(gpu)),
       is_measured_(measured_on_ == gpu.id),
       bytes_(micro * quantity::in_bytes_per_second(gpu.memory_bandwidth)),
       stream_share_(gpu.rates.memory.kernels) {
-  take_products(gpu);
-  take_mixtures(gpu);
+  take_products(gpu, engine);
+  take_mixtures(gpu, engine);
   take_attention(gpu);
   take_links(gpu);
 }
 
 /// Types that a part does not have, or that no engine has a kernel for, are widened: a product in 16 bits that reads
 /// the codes, by tiles of 16 rows (vLLM csrc/quantization/marlin/marlin.cu, thread_m_blocks).
-void ServingKernels::take_products(const spec::Accelerator& gpu) {
+void ServingKernels::take_products(const spec::Accelerator& gpu, std::string_view engine) {
   constexpr double marlin_rows = 16;
   for (std::size_t i = 0; i < kinds; ++i) {
     const bool has = rate_of(gpu, static_cast<Operands>(i)).has_value();
-    const ProductCurve* own =
-        has ? nearest_row(product_curves(), measured_on_, &ProductCurve::format, names[i]) : nullptr;
+    const ProductCurve* own = has ? row_of_engine(product_curves(), measured_on_, names[i], engine) : nullptr;
     const auto operands = own == nullptr ? Operands::half : static_cast<Operands>(i);
-    const ProductCurve& row =
-        own != nullptr ? *own : *nearest_row(product_curves(), measured_on_, &ProductCurve::format, names[0]);
+    const ProductCurve& row = own != nullptr ? *own : *row_of_engine(product_curves(), measured_on_, names[0], engine);
     const double half_rows = own != nullptr ? row.half_rows : std::min(row.half_rows, marlin_rows);
     products_[i] = {row.floor, row.tile,  bytes_ * row.bandwidth, peak_of(gpu, operands) * row.peak,
                     half_rows, row.passes};
@@ -189,15 +205,14 @@ void ServingKernels::take_products(const spec::Accelerator& gpu) {
 }
 
 /// Where none of a type was measured: codes of four bits, which every part has, read by kernels that multiply in 16.
-void ServingKernels::take_mixtures(const spec::Accelerator& gpu) {
+void ServingKernels::take_mixtures(const spec::Accelerator& gpu, std::string_view engine) {
   for (std::size_t i = 0; i < kinds; ++i) {
     auto operands = static_cast<Operands>(i);
     const bool has = rate_of(gpu, operands).has_value();
-    const MixtureCurve* row =
-        has ? nearest_row(mixture_curves(), measured_on_, &MixtureCurve::format, names[i]) : nullptr;
+    const MixtureCurve* row = has ? row_of_engine(mixture_curves(), measured_on_, names[i], engine) : nullptr;
     if (row == nullptr) {
       operands = Operands::half_by_int4;
-      row = nearest_row(mixture_curves(), measured_on_, &MixtureCurve::format, "half-by-int4");
+      row = row_of_engine(mixture_curves(), measured_on_, "half-by-int4", engine);
     }
     mixtures_[i] = {row->floor,     row->experts, bytes_ * row->bandwidth, peak_of(gpu, operands) * row->peak,
                     row->half_rows, row->passes};

@@ -48,7 +48,8 @@ struct MixtureWork {
 
 class ServingKernels {
  public:
-  explicit ServingKernels(const spec::Accelerator& gpu);
+  /// \param engine  whose kernels multiply, by its name in the tables
+  ServingKernels(const spec::Accelerator& gpu, std::string_view engine);
 
   quantity::Seconds product(const ServingProduct& product, Operands operands) const;
   /// \param narrow  keys and values in 8 bits
@@ -79,9 +80,9 @@ class ServingKernels {
   };
 
   quantity::Seconds mixture_by(const Product& curve, const MixtureWork& work) const;
-  void take_products(const spec::Accelerator& gpu);
+  void take_products(const spec::Accelerator& gpu, std::string_view engine);
   void take_attention(const spec::Accelerator& gpu);
-  void take_mixtures(const spec::Accelerator& gpu);
+  void take_mixtures(const spec::Accelerator& gpu, std::string_view engine);
   void take_links(const spec::Accelerator& gpu);
 
   static constexpr std::size_t kinds = 8;

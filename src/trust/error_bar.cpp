@@ -133,7 +133,8 @@ Spread of_device(bool reads_gguf) {
 
 /// 90th percentiles of the rows of tests/measured/serving, the furthest where they are few. CUDA graphs were seen from
 /// 0.17 to 1.03 GiB.
-Spread server_error_bar(const ServerBars& own, bool reads_gguf, Measure measure) {
+Spread server_error_bar(const ServerBars& own, const spec::Question& question, Measure measure) {
+  const bool reads_gguf = spec::reads_gguf(question.serving.engine);
   switch (measure) {
     case Measure::weights: return even(reads_gguf ? 0.013 : 0.026);
     case Measure::host_weights:
@@ -150,7 +151,7 @@ Spread server_error_bar(const ServerBars& own, bool reads_gguf, Measure measure)
     case Measure::non_torch: return even(0.25);
     case Measure::ttft: return own.first_token;
     case Measure::tpot:
-    case Measure::throughput_tok_s: return even(own.each_token);
+    case Measure::throughput_tok_s: return even(question.model.shape.moe.experts > 0 ? own.mixture : own.dense);
     case Measure::decode_tok_s: return even(reads_gguf ? 0.16 : 0.37);
     case Measure::prefill_tok_s: return even(0.35);
     default: return even(0.05);

@@ -52,15 +52,15 @@ TimeErrorBar time_error_bar(const spec::Question& question, double growth);
 Spread inverse(const Spread& of_time);
 
 /// How far off the speed of one engine is, where its own rows show it: 90th percentiles of measured over predicted in
-/// tests/measured/serving, of each token over models that were left out of the fit (scripts/fit-servers --leave-out),
-/// of the first one over all rows, for which nothing but SGLang's share of it was fitted again. An engine without
+/// tests/measured/serving, of quality A and B, a model weighing the same however many rows it has. An engine without
 /// measured runs is as far off as the furthest.
 struct ServerBars {
   Spread first_token{.below = 0.5, .above = 1.05};
-  double each_token = 0.30;  ///< either way
+  double dense = 0.18;    ///< of each token, either way
+  double mixture = 0.30;  ///< and of models with routed experts
 };
 
 /// Nine of ten measured values lie inside.
-Spread server_error_bar(const ServerBars& own, bool reads_gguf, spec::Measure measure);
+Spread server_error_bar(const ServerBars& own, const spec::Question& question, spec::Measure measure);
 
 }  // namespace llmcalc::trust
