@@ -114,6 +114,23 @@ void hold_states(const Deployment& deployment, const Stage& stage, RankMemory& m
   memory.seats = places / places_a_request(deployment.question);
 }
 
+constexpr EngineRelease prompts_in_graphs{0, 5, 10};
+
+/// Prompts replay graphs that are cut at attention, up to a chunk and with latent attention to 2,048 tokens: not beside
+/// drafts, adapters, towers, copies of the attention or stages, on servers that only read or write, or on other
+/// vendors' parts (docs/advanced_features/piecewise_cuda_graph.md, "enabled by default" since 0.5.10).
+std::int64_t replayed_prompts(const spec::Question& question, const Setup& setup) {
+  const auto& serving = question.serving;
+  const bool is_whole = serving.layout.attention_dp == 1 && question.layout.pp == 1 &&
+                        serving.role == spec::ServerRole::both && serving.layout.prefill_servers == 0;
+  const bool is_plain = serving.options.draft.kind == spec::DraftKind::none && serving.options.max_loras == 0 &&
+                        question.model.shape.towers.empty();
+  const bool has_graphs = question.gpu && question.gpu->generation.can(spec::Ability::prompt_graphs);
+  if (setup.release < prompts_in_graphs || setup.graph_batch == 0 || !is_whole || !is_plain || !has_graphs) return 0;
+  return question.model.shape.latent.kv_rank > 0 ? std::min<std::int64_t>(setup.batched_tokens, 2048)
+                                                 : setup.batched_tokens;
+}
+
 Setup sglang_setup(const spec::Question& question) {
   const auto& options = question.serving.options;
   const Tier& tier = tier_of(question);
@@ -126,6 +143,7 @@ Setup sglang_setup(const spec::Question& question) {
   const std::int64_t graphs = question.layout.tp >= 4 ? tier.graphs_wide : tier.graphs;
   setup.graph_batch = options.graphs.value_or(true) ? graphs : 0;
   setup.max_sequences = options.max_sequences.value_or(4096);
+  setup.graph_prompts = replayed_prompts(question, setup);
   setup.ahead = true;  // srt/managers/scheduler.py, event_loop_overlap
   setup.block = options.block.value_or(1);
   setup.memory_fraction = options.memory_fraction.value_or(usual_fraction(question, setup));

@@ -284,16 +284,35 @@ TEST_CASE("a lone client waits for nothing but its own request", "[speed]") {
 }
 
 // The same constant as of decoding without graphs, which is measured there: no graph is of prompts, but vLLM's of up to
-// 512 tokens.
+// 512 tokens, and SGLang's of a chunk since 0.5.10.
 TEST_CASE("the host launches the kernels of a prompt one by one", "[speed]") {
   const auto prefill = [](const char* engine, const char* prompt) {
     return ms(speed_of({"model", "llama-3.1-8b", "gpu", "h100-sxm", "engine", engine, "prompt", prompt}).prefill);
   };
   constexpr double layers = 32;
   CHECK(prefill("trtllm", "100") == Approx(0.725 * layers).epsilon(1e-6));
-  CHECK(prefill("sglang", "200") == Approx(0.725 * layers).epsilon(1e-6));
+  CHECK(prefill("sglang", "200") < 0.5 * prefill("trtllm", "200"));
   CHECK(prefill("vllm", "100") < 0.5 * prefill("trtllm", "100"));
   CHECK(prefill("vllm", "8000") == Approx(prefill("trtllm", "8000")).epsilon(1e-6));
+}
+
+// SGLang docs/advanced_features/piecewise_cuda_graph.md: by default since 0.5.10, and where it is switched off.
+TEST_CASE("SGLang replays graphs of prompts where nothing forbids them", "[speed]") {
+  const auto prefill = [](const std::vector<std::string>& words) {
+    return ms(speed_of(with({"engine", "sglang", "model", "llama-3.1-8b", "prompt", "200"}, words)).prefill);
+  };
+  const std::vector<std::string> llama{"gpu", "h100-sxm"};
+  const double launched = 0.725 * 32;
+  CHECK(prefill(llama) < 0.5 * launched);
+  CHECK(prefill(with(llama, {"engine-version", "0.5.10"})) == prefill(llama));
+  const std::vector<std::vector<std::string>> forbidding{
+      {"engine-version", "0.5.9"}, {"draft", "eagle"}, {"max-loras", "1"},
+      {"gpus", "2", "pp", "2"},    {"graphs", "0"},    {"gpus", "2", "attention-dp", "2"}};
+  for (const auto& words : forbidding) {
+    INFO(words[0] << ' ' << words[1]);
+    CHECK(prefill(with(llama, words)) >= 0.99 * launched);
+  }
+  CHECK(prefill({"gpu", "mi300x"}) >= 0.99 * launched);
 }
 
 // A decoding step cannot be shorter than reading the weights once at the data sheet's bandwidth: 8.03e9 parameters in 2

@@ -133,6 +133,7 @@ enum class Ability : std::uint8_t {
   grouped_products,         ///< PyTorch multiplies the rows of all experts in one kernel
   states_in_prompts,        ///< kernels of gated delta nets hand out states inside a prompt
   fused_ggml,               ///< llama.cpp joins kernels on it
+  prompt_graphs,            ///< SGLang replays graphs of prompts on it
   torch_servers,            ///< vLLM and SGLang run on it
   small_steps,              ///< vLLM gives its parts fewer tokens a step, however large they are
   measured_servers,         ///< kernels of servers were measured on parts of it

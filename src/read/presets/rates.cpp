@@ -163,6 +163,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(Ability::eager) 
     "grouped_products",
     "states_in_prompts",
     "fused_ggml",
+    "prompt_graphs",
     "torch_servers",
     "small_steps",
     "measured_servers",
