@@ -2,6 +2,7 @@
 #include "quantity/format.hpp"
 #include "quantity/lists.hpp"
 #include "render/foreign.hpp"
+#include "render/inner/page.hpp"
 #include "render/plan.hpp"
 
 #include <fmt/format.h>
