@@ -284,7 +284,7 @@ std::int64_t block_of(const Context& c, const spec::GroupedAttention& a) {
 
 CoreAttention core_of(const Context& c, const spec::GroupedAttention& a, const Value& keys) {
   CoreAttention core{a.heads / c.tp, a.head_dim, a.value_dim, a.window, a.causal};
-  if (a.reads_tower) core.keys = quantity::ceil_divide(keys.rows, c.batch);
+  if (a.reads_tower || a.merges_memory) core.keys = quantity::ceil_divide(keys.rows, c.batch);
   core.sinks = a.sinks;
   core.block = block_of(c, a);
   core.masked = reads_mask(c, core);

@@ -111,11 +111,21 @@ Value run_state_space(BlockBuilder& b, const spec::StateSpace& state, const Valu
   return b.add(state_space(b, state.shape, scaled), grouped_attention(b, *state.beside, x, x), "mixed");
 }
 
+/// What keys and values are made of. Under a mask of both parts a decoder attends to its own positions and the
+/// encoder's at once (transformers modeling_t5gemma2.py, T5Gemma2MergedAttention.forward); the encoder's output is one
+/// for all.
+Value read_by_keys(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x) {
+  if (a.reads_tower) return tower_output(b);
+  if (!a.merges_memory) return x;
+  const Context& c = b.context();
+  return b.value("own and encoder's positions", 2 * x.rows, x.columns, 0, c.trains_base || c.adapter_rank > 0);
+}
+
 Value mix_positions(BlockBuilder& b, const spec::LayerKind& kind, const Value& x) {
   const spec::Mixer& mixer = kind.mixer;
   run_beside(b, kind, x);
   if (const auto* grouped = std::get_if<spec::GroupedAttention>(&mixer)) {
-    return grouped_attention(b, *grouped, x, grouped->reads_tower ? tower_output(b) : x);
+    return grouped_attention(b, *grouped, x, read_by_keys(b, *grouped, x));
   }
   if (const auto* latent = std::get_if<spec::LatentAttention>(&mixer)) return latent_attention(b, *latent, x);
   if (const auto* state = std::get_if<spec::StateSpace>(&mixer)) return run_state_space(b, *state, x);

@@ -172,19 +172,20 @@ GroupedAttention grouped_attention(const Shape& s, const LayerPlan& plan) {
   a.keys_are_values = plan.keys_are_values;
   a.borrows_keys = plan.borrows_keys;
   a.reads_tower = plan.attends_to_tower;
+  a.merges_memory = plan.merges_memory;
   a.low_rank = plan.low_rank;
   a.input_width = plan.input_width;
   a.query_rank = plan.query_rank;
   a.output_rank = plan.output_rank;
   a.output_groups = plan.output_groups;
-  a.window = plan.windowed ? s.window.window : 0;
-  a.qk_norm = plan.attends_to_tower ? QkNorm::per_head : s.qk_norm;  // Llama 3.2 Vision
+  a.window = plan.windowed && !plan.merges_memory ? s.window.window : 0;
+  a.qk_norm = !plan.attends_to_tower ? s.qk_norm : plan.norms_tower_heads ? QkNorm::per_head : QkNorm::none;
   a.qkv_bias = s.qkv_bias;
   a.out_bias = s.out_bias;
   a.output_gate = s.output_gate;
   a.sinks = s.attention_sinks;
   a.xl_projection = s.xl_projection;
-  a.causal = s.stack != Stack::encoder && !plan.attends_to_tower;
+  a.causal = s.stack != Stack::encoder && !plan.attends_to_tower && !plan.merges_memory;
   return a;
 }
 
@@ -280,7 +281,8 @@ Model build_model(Shape shape) {
   model.encoder_layers = s.layers;
   for (std::int64_t i = 0; i < s.decoder_layers; ++i) {
     LayerKind kind = layer_kind(s, s.layers + i, s.layers);
-    kind.cross_attention = true;
+    const auto* grouped = std::get_if<GroupedAttention>(&kind.mixer);
+    kind.cross_attention = grouped == nullptr || !grouped->merges_memory;
     append(model, kind);
   }
   return model;

@@ -106,11 +106,23 @@ TEST_CASE("a matrix beside reads what attention reads and keeps what it makes") 
   CHECK(kept(q, 2) - kept(q, 1) == positions * h / 4 * 2);
 }
 
+/// transformers modeling_t5gemma2.py, T5Gemma2MergedAttention: k_proj and v_proj read the decoder's states and the
+/// encoder's, there is no encoder_attn and no norm before it.
+TEST_CASE("a decoder that attends to itself and the encoder at once has no matrices for the latter alone") {
+  const auto total = [](bool merges) {
+    auto s = with_second({.merges_memory = merges, .beside = {}});
+    s.stack = spec::Stack::encoder_decoder;
+    s.layers = s.decoder_layers = 1;
+    return program::count_parameters(test::program_of(ask(s))).total;
+  };
+  CHECK(total(false) - total(true) == 4 * h * h + h);
+}
+
 /// transformers modeling_mllama.py, MllamaTextCrossAttention: norms of queries and keys, each over a head, keep an fp32
 /// copy, its product and one over the root (2 + 4 bytes an element, 4 a head and position).
 TEST_CASE("a layer that attends to a tower makes keys and values of what that hands over") {
   constexpr std::int64_t patches = 128;
-  auto s = with_second({.attends_to_tower = true, .beside = {}});
+  auto s = with_second({.attends_to_tower = true, .norms_tower_heads = true, .beside = {}});
   spec::Tower tower{.name = "vision", .layers = shape(), .positions = patches, .projector = {}};
   tower.layers.stack = spec::Stack::encoder;
   s.towers = {tower};

@@ -20,6 +20,7 @@ struct GroupedAttention {
   bool keys_are_values = false;  ///< one projection makes both
   bool borrows_keys = false;     ///< keys and values are those of an earlier layer
   bool reads_tower = false;      ///< keys and values are made of what a tower hands over
+  bool merges_memory = false;    ///< keys and values are made of its own positions and of the encoder's output
   std::int64_t low_rank = 0;     ///< of what is added to q, k and v beside weights that layers share
   std::int64_t input_width = 0;  ///< 0: the hidden state's
   std::int64_t query_rank = 0;   ///< of the bottleneck before the queries; 0: none

@@ -16,8 +16,8 @@ namespace {
 using nlohmann::json;
 
 /// Where multimodal files keep the text model (LLaVA and Gemma 3, DeepSeek-VL, InternVL, Qwen-Omni, Donut).
-constexpr std::array<std::string_view, 5> nested_text_models = {"text_config", "language_config", "llm_config",
-                                                                "thinker_config", "decoder"};
+constexpr std::array<std::string_view, 6> nested_text_models = {"text_config",    "language_config", "llm_config",
+                                                                "thinker_config", "vlm_config",      "decoder"};
 
 /// Follows "attn_config.kv_n_heads" downwards; empty where a step is missing.
 std::optional<JsonPlace> descend(JsonPlace object, std::string_view path) {

@@ -43,8 +43,8 @@ std::optional<Period> period_of(const std::vector<bool>& marked) {
   return alone && fits(marked, last_only) ? std::optional(last_only) : std::nullopt;
 }
 
-/// A list of the file that names the kind of each layer has as many words as there are layers, or as the file says that
-/// it has where some run again, and of those that the family knows.
+/// A list of the file that names the kind of each layer has as many words as there are layers, of a decoder behind an
+/// encoder its own, or as the file says that it has where some run again, and of those that the family knows.
 void check_layer_list(ConfigReader& reader) {
   constexpr std::array<std::string_view, 1> key = {"layer_types"};
   constexpr std::array<std::string_view, 1> count_key = {"num_hidden_layers"};
@@ -53,7 +53,8 @@ void check_layer_list(ConfigReader& reader) {
   reader.came_from("full_every", types->pointer);
   const auto known = reader.field_value("layer_words");
   const auto refuse = [&](const std::string& problem) { reader.refuse("full_every", problem); };
-  const auto layers = reader.shape().layers;
+  const spec::Shape& shape = reader.shape();
+  const auto layers = shape.stack == spec::Stack::encoder_decoder ? shape.decoder_layers : shape.layers;
   const auto written = reader.object().number(count_key);
   const bool runs_again = reader.family().layer_field("repeated") != nullptr;
   const bool as_written = runs_again && written && written->value == static_cast<double>(types->value.size());
