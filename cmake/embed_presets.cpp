@@ -73,7 +73,8 @@ class TakenNames {
   std::set<std::string> ids_;
 };
 
-std::string literal(const std::string& text) { return "R\"preset(" + text + ")preset\""; }
+/// With its length, which a compiler would count step by step, and gives up on a table of a megabyte.
+std::string literal(const std::string& text) { return "R\"preset(" + text + ")preset\"sv"; }
 
 std::int64_t memory_of(const presets::ModelPreset&) { return 0; }
 
@@ -265,7 +266,7 @@ std::string source(const fs::path& root) {
   const auto read_model = [&](const auto& entry) { return presets::read_model_entry(entry, nullptr, families); };
   const auto read_gpu = [](const auto& entry) { return presets::read_accelerator_entry(entry, nullptr); };
   return "#include \"read/presets/embedded_presets.hpp\"\n\n#include <array>\n#include <bit>\n#include <cstdint>\n\n"
-         "namespace llmcalc::read {\nnamespace {\n\n" +
+         "namespace llmcalc::read {\nnamespace {\n\nusing namespace std::string_view_literals;\n\n" +
          table("models", root, "models", read_model) +
          table("accelerators", root, "accelerators", read_gpu) + family_table(families) +
          rates_table(root) + generations_table(root) + "}  // namespace\n\n" + accessor("models") + accessor("accelerators") +

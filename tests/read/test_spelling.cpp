@@ -149,7 +149,7 @@ TEST_CASE("a name of several models or cards is answered with them") {
     return std::string("taken");
   };
   const std::tuple<const char*, const char*, const char*> models[] = {
-      {"llama3", "which of llama-3-8b, llama-3-70b, llama-3.1-8b", "llama-30b"},
+      {"llama3", "which of llama-3-8b, llama-3-70b, idefics3-8b, llama-3.1-8b", "llama-30b"},
       {"llama3.1", "which of llama-3.1-8b, llama-3.1-70b and llama-3.1-405b?", "llama-3-8b"},
       {"llama4", "which of llama-4-scout and llama-4-maverick?", "llama-7b"},
       {"qwen3", "qwen3-8b, ", "qwen2"},
@@ -163,7 +163,7 @@ TEST_CASE("a name of several models or cards is answered with them") {
       {"granite4", "which of granite-4.0-350m, ", "gpt"},
       {"olmo3", "which of olmo-3-7b and olmo-3-32b?", "bloom"},
       {"kimi", "which of kimi-k2, kimi-k2.5 and kimi-linear-48b-a3b?", "minicpm"},
-      {"minimax", "did you mean 'minimax-m2.5'?", "minicpm"},
+      {"minimax", "which of minimax-m2.5, minimax-text-01 and minimax-m3?", "minicpm"},
       {"smollm2", "which of smollm2-135m, smollm2-360m and smollm2-1.7b?", "smollm-"},
   };
   for (const auto& [name, candidates, other] : models) {
