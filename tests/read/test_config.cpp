@@ -213,6 +213,8 @@ TEST_CASE("notes say what the shape leaves out") {
   CHECK(noted(fixture("gpt2"), "dropout 0.1"));
   CHECK(fixture("llama-3-8b").notes.empty());
   CHECK(noted(read::read_config(llama(R"("qk_layernorm": true)"), "x"), "norms of queries"));
+  CHECK(noted(read::read_config(llama(R"("auto_map": {"AutoModel": "modeling_mine.MyModel"})"), "x"),
+              "own code (auto_map) is not read, transformers models/llama stands for it"));
 }
 
 TEST_CASE("a class name stands for a missing or foreign model_type") {

@@ -63,6 +63,7 @@ constexpr std::array<std::string_view, 4> mtp_layers = {"num_nextn_predict_layer
                                                         "n_predict", "num_mtp_modules"};
 constexpr std::array<std::string_view, 6> dropouts = {"resid_pdrop", "hidden_dropout", "hidden_dropout_prob",
                                                       "dropout",     "dropout_rate",   "residual_dropout"};
+constexpr std::array<std::string_view, 1> own_code = {"auto_map"};
 constexpr std::array<std::string_view, 1> latent_bias = {"attention_bias"};
 constexpr std::array<std::string_view, 2> uncounted_norms = {"qk_layernorm", "attn_config.qk_ln"};
 
@@ -70,6 +71,9 @@ constexpr std::array<std::string_view, 2> uncounted_norms = {"qk_layernorm", "at
 void note_what_is_left_out(ConfigReader& reader) {
   const ConfigObject& root = reader.document().root();
   const ConfigObject& text = reader.object();
+  if (root.has(own_code)) {
+    reader.note("the model's own code (auto_map) is not read, " + reader.family().source() + " stands for it");
+  }
   if (root.has(tower_keys) && reader.shape().towers.empty()) {
     reader.note("the vision or audio tower and its projector are not counted");
   }

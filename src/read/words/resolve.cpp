@@ -278,12 +278,19 @@ void take_run(QuestionDraft& draft) {
   choose_framework(draft);
 }
 
-/// Trainers start from published weights in the type that they are told to use.
+/// Trainers start from published weights in the type that they are told to use. Beside adapters transformers keeps some
+/// as they are (`trained_as_published`); others it is asked to make wide first (FineGrainedFP8Config and Mxfp4Config,
+/// dequantize).
 void say_published(QuestionDraft& draft) {
-  if (!draft.published_quant || !draft.given("config") || formats::is_quantized(draft.training().precision.weights))
-    return;
-  draft.assume("the checkpoint is quantized (" + std::string(spec::name_of(*draft.published_quant)) +
-               "); the precision of the run is the question's, not the file's");
+  const spec::Training& training = draft.training();
+  const bool beside_adapters = trains_adapters(training.method) &&
+                               frameworks::row_of(training.framework).engine == frameworks::TrainingEngine::trainer;
+  const bool matters = draft.given("config") || beside_adapters;
+  if (!draft.published_quant || !matters || formats::is_quantized(training.precision.weights)) return;
+  const std::string form(spec::name_of(*draft.published_quant));
+  draft.assume("the checkpoint is quantized (" + form + "); " +
+               (beside_adapters ? "its base is taken as loaded with dequantize=True"
+                                : "the precision of the run is the question's, not the file's"));
 }
 
 }  // namespace
