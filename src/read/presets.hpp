@@ -37,6 +37,9 @@ struct Instance {
 /// "p5.48xlarge", "a3-highgpu-8g", "Standard_ND96isr_H100_v5", "v5e-8", whatever their case.
 std::optional<Instance> find_instance(std::string_view name);
 
+/// Whether it is a slice of an accelerator as nvidia-smi names one: "1g.10gb".
+bool is_slice(std::string_view name);
+
 /// What is published about a model's size, and how far our count agrees with it.
 struct PublishedSize {
   std::optional<std::int64_t> exact;    ///< the integer that the computed count must equal

@@ -1,13 +1,18 @@
 // From words to the effective question: sources of the model, completion and contradictions.
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "quantity/text.hpp"
+#include "read/presets.hpp"
 #include "read/resolve.hpp"
 #include "read/typed.hpp"
 #include "read/words/terms.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 
 using namespace llmcalc;
 using namespace llmcalc::test;
@@ -159,11 +164,42 @@ TEST_CASE("a slice of an accelerator has its part of memory, bandwidth and multi
   CHECK(slice.memory_bandwidth / whole.memory_bandwidth == Approx(0.5));
   CHECK_FALSE(slice.link);
   CHECK(ask("--params 1B --gpu " + slice.id).question.gpu->memory_usable == slice.memory_usable);
-  CHECK_NOTHROW(ask("--params 1B --gpu h100-nvl-mig-1g.12gb"));
-  CHECK_NOTHROW(ask("--params 1B --gpu h200-mig-2g.35gb"));
   CHECK_THROWS_AS(ask("--params 1B --gpu a100-40-mig-3g.40gb:x"), BadInput);
   CHECK_THROWS_AS(ask("--params 1B --gpu h100-sxm-mig-3g.47gb"), BadInput);
   CHECK_THROWS_AS(ask("--params 1B --gpu h100-sxm-mig-8g.80gb"), BadInput);
+  CHECK_THROWS_AS(ask("--params 1B --gpu rtx-4090-mig-1g.3gb"), BadInput);
+  CHECK(ask("--params 1B --gpu a30-mig-1g.6gb").question.gpu->peaks.bf16.value() /
+            ask("--params 1B --gpu a30").question.gpu->peaks.bf16.value() ==
+        Approx(1.0 / 4.0));
+}
+
+/// The same, the profiles of each; those of B200 and B300 by aws/sagemaker-hyperpod-cli, training/constants.py.
+TEST_CASE("every profile of MIG is a slice of its accelerator, whatever is written behind it") {
+  const std::pair<const char*, const char*> profiles[] = {
+      {"a30", "1g.6gb 1g.6gb+me 2g.12gb 2g.12gb+me 4g.24gb"},
+      {"a100-40-sxm", "1g.5gb 1g.5gb+me 1g.10gb 2g.10gb 3g.20gb 4g.20gb 7g.40gb"},
+      {"a100-80-sxm", "1g.10gb 1g.10gb+me 1g.20gb 2g.20gb 3g.40gb 4g.40gb 7g.80gb"},
+      {"h100-sxm", "1g.10gb 1g.10gb+me 1g.20gb 2g.20gb 3g.40gb 4g.40gb 7g.80gb"},
+      {"h100-nvl", "1g.12gb 1g.24gb 2g.24gb 3g.47gb 4g.47gb 7g.94gb"},
+      {"gh200-96", "1g.12gb 1g.24gb 2g.24gb 3g.48gb 4g.48gb 7g.96gb"},
+      {"h200-sxm", "1g.18gb 1g.35gb 2g.35gb 3g.71gb 4g.71gb 7g.141gb"},
+      {"b200-sxm", "1g.23gb 1g.45gb 2g.45gb 3g.90gb 4g.90gb 7g.180gb"},
+      {"b300-sxm", "1g.34gb 1g.67gb 2g.67gb 3g.135gb 4g.135gb 7g.269gb"},
+      {"rtx-pro-6000-blackwell", "1g.24gb 1g.24gb+gfx 1g.24gb+me 2g.48gb 4g.96gb"},
+  };
+  for (const auto& [whole, names] : profiles) {
+    for (const auto profile : quantity::pieces_of(names, " ")) {
+      CAPTURE(whole, profile);
+      const auto gpu = read::Catalogue().accelerator(fmt::format("{}-mig-{}", whole, profile), "--gpu").accelerator;
+      CHECK(gpu.id == fmt::format("{}-mig-{}", whole, profile.substr(0, profile.find('+'))));
+      try {
+        ask(fmt::format("--params 1B --gpu {}", profile));  // alone it is told of what it may be a slice
+        CHECK(false);
+      } catch (const BadInput& error) {
+        CHECK_THAT(error.hint(), Catch::Matchers::Contains(whole));
+      }
+    }
+  }
 }
 
 TEST_CASE("the batch is completed in every direction") {

@@ -2,11 +2,15 @@
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "read/presets.hpp"
+#include "read/resolve.hpp"
 #include "read/vocabulary.hpp"
 
+#include <fstream>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 using namespace llmcalc;
 using Catch::Matchers::Contains;
@@ -202,4 +206,32 @@ TEST_CASE("a switch of another program is answered with what says the same here"
   CHECK_THAT(std::string(read::saying_of("load_in_4bit")), Contains("--method qlora"));
   CHECK_THAT(std::string(read::saying_of("learning-rate")), Contains("leave it out"));
   CHECK(read::saying_of("colour").empty());
+}
+
+/// "h100-sxm x 8", or what is told of a name that is none.
+TEST_CASE("names as people type them are what an expert takes them for") {
+  std::ifstream file(LLMCALC_TEST_DATA "/read/names.txt");
+  std::string kind;
+  std::size_t asked = 0;
+  for (std::string line; std::getline(file, line);) {
+    const auto arrow = line.find(" => ");
+    if (line.starts_with('[')) kind = line.substr(1, line.find(']') - 1);
+    if (line.starts_with('#') || arrow == std::string::npos) continue;
+    INFO(line);
+    const auto expected = line.substr(arrow + 4);
+    std::string told;
+    try {
+      const std::vector<read::Given> words{{kind, line.substr(0, arrow), {read::Source::flag, "--" + kind}},
+                                           {kind == "gpu" ? "params" : "gpu", kind == "gpu" ? "1B" : "h100-sxm", {}}};
+      const auto question = read::resolve(words, std::nullopt, read::Catalogue()).question;
+      const auto count = question.layout.gpus > 1 ? " x " + std::to_string(question.layout.gpus) : std::string();
+      told = kind == "gpu" ? question.gpu->id + count : model(line.substr(0, arrow));
+      CHECK(told == expected);
+    } catch (const quantity::BadInput& error) {
+      REQUIRE(expected.starts_with("refused "));
+      CHECK_THAT(error.what(), Contains(expected.substr(expected.find(' ') + 1)));
+    }
+    ++asked;
+  }
+  CHECK(asked > 300);
 }

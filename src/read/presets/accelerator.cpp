@@ -4,6 +4,7 @@
 #include "read/presets/fields.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 namespace llmcalc::read {
@@ -133,6 +134,7 @@ constexpr Field<AcceleratorPreset> fields[] = {
     {"host_link", set_group<host_link_fields>},
     {"host_memory", set_group<host_memory_fields>},
     {"gpus_per_node", in_gpu<&Accelerator::gpus_per_node>},
+    {"slices", in_gpu<&Accelerator::slices>},
     {"network_gbit_s", positive_in_gpu<&Accelerator::network_gbps>},
     {"tdp_w", positive_in_gpu<&Accelerator::tdp_watts>},
     {"chip", set_group<chip_fields>},
@@ -190,10 +192,12 @@ using quantity::Bytes;
 using quantity::bytes;
 using quantity::is_digit;
 
-/// NVIDIA Multi-Instance GPU User Guide, "Partitioning": seven slices of the multiprocessors, eight of memory, each
-/// with its share of the cache and of the bandwidth.
-constexpr std::int64_t compute_slices = 7;
-constexpr std::int64_t memory_slices = 8;
+/// NVIDIA Multi-Instance GPU User Guide, "Partitioning": where there are seven slices of the multiprocessors there are
+/// eight of memory, each with its share of the cache and of the bandwidth; "Supported MIG Profiles": else as many.
+std::int64_t memory_slices(const spec::Accelerator& whole) {
+  constexpr std::int64_t with_one_spare = 7;
+  return whole.slices == with_one_spare ? with_one_spare + 1 : whole.slices;
+}
 
 /// What an instance keeps for itself: 4.75 of the 4.94 GiB that an eighth of an A100-40 has, 9.75 of 9.87, 19.62
 /// of 19.75 (the same, "Supported MIG Profiles").
@@ -208,13 +212,18 @@ std::optional<std::int64_t> number_before(std::string_view& text, std::string_vi
   return number;
 }
 
-/// The eighths of its memory that a slice of this size has; 0 where there is none.
-std::int64_t eighths(const spec::Accelerator& whole, const Slice& slice) {
-  const double share = static_cast<double>(slice.memory) / quantity::in_gib(whole.memory_nominal) * memory_slices;
-  const double count = std::round(share);
-  constexpr double rounding = 0.03;  // "12gb" is an eighth of 94, "35gb" two of 141
-  const bool is_one = count >= 1 && count <= memory_slices && std::abs(share / count - 1) <= rounding;
-  return is_one ? static_cast<std::int64_t>(count) : 0;
+/// Of how many parts of its memory a slice of this size is, 0 where there is none: "12gb" is one of 94, "35gb" two of
+/// 141, and "34gb" one of the 268 that a card of 288 offers.
+std::int64_t parts_of(const spec::Accelerator& whole, const Slice& slice) {
+  constexpr double rounding = 0.03;
+  const auto slices = memory_slices(whole);
+  for (const auto memory : {whole.memory_nominal, whole.memory_usable}) {
+    const double share = static_cast<double>(slice.memory) / quantity::in_gib(memory) * static_cast<double>(slices);
+    const double count = std::round(share);
+    const bool is_one = count >= 1 && count <= static_cast<double>(slices) && std::abs(share / count - 1) <= rounding;
+    if (is_one) return static_cast<std::int64_t>(count);
+  }
+  return 0;
 }
 
 template <class Rate>
@@ -222,14 +231,19 @@ void scale(std::optional<Rate>& rate, double share) {
   if (rate) rate = share * *rate;
 }
 
-Bytes share_of(Bytes size, std::int64_t parts) { return bytes(in_bytes(size) / memory_slices * parts); }
-
 void scale_peaks(spec::Accelerator::Peaks& peaks, double share) {
   for (auto* peak : {&peaks.fp64, &peaks.fp64_matrix, &peaks.fp32, &peaks.fp32_matrix, &peaks.tf32, &peaks.fp16,
                      &peaks.bf16, &peaks.fp8, &peaks.int8, &peaks.fp4}) {
     scale(*peak, share);
   }
 }
+
+}  // namespace
+
+namespace {
+
+/// What nvidia-smi writes behind a profile that takes the encoders or the graphics of its card along: "+me", "+gfx".
+bool is_extension(std::string_view text) { return text.empty() || text.starts_with('+'); }
 
 }  // namespace
 
@@ -243,43 +257,99 @@ std::optional<Slice> find_slice(std::string_view name) {
   const auto at = is_named ? named : lower.find_last_of(marks) + 1;  // "a100 3g.40gb"
   std::string_view profile = std::string_view(lower).substr(is_named ? at + word.size() : at);
   while (!profile.empty() && is_mark(profile.front())) profile.remove_prefix(1);
-  Slice slice{{}, std::string(profile), 0, 0};
+  Slice slice{{}, std::string(profile.substr(0, profile.find('+'))), 0, 0};
   const auto compute = number_before(profile, "g.");
   const auto memory = compute ? number_before(profile, "gb") : std::nullopt;
-  if (!memory || !profile.empty()) return std::nullopt;
+  if (!memory || !is_extension(profile)) return std::nullopt;
   slice.compute = *compute;
   slice.memory = *memory;
   std::string_view whole = std::string_view(lower).substr(0, at);
   while (!whole.empty() && is_mark(whole.back())) whole.remove_suffix(1);
-  slice.whole = whole;
+  if (whole != "nvidia.com") slice.whole = whole;  // "nvidia.com/mig-1g.10gb" is a resource of Kubernetes
   return slice;
 }
 
+bool is_slice(std::string_view name) { return find_slice(name).has_value(); }
+
+bool has_slice(const spec::Accelerator& whole, const Slice& slice) {
+  return slice.compute >= 1 && slice.compute <= whole.slices && parts_of(whole, slice) > 0;
+}
+
 spec::Accelerator cut(const spec::Accelerator& whole, const Slice& slice, std::string_view place) {
-  const auto parts = eighths(whole, slice);
-  if (parts == 0 || slice.compute < 1 || slice.compute > compute_slices) {
+  if (!has_slice(whole, slice)) {
     throw quantity::BadInput(std::string(place), whole.id + " has no slice " + slice.profile,
-                             "1g to 7g of an eighth of its memory or more: NVIDIA's guide to MIG lists them");
+                             whole.slices == 0 ? "MIG does not cut it, says NVIDIA's guide to MIG"
+                                               : "NVIDIA's guide to MIG lists its profiles");
   }
-  const double compute = static_cast<double>(slice.compute) / compute_slices;
-  const double memory = static_cast<double>(parts) / memory_slices;
+  const auto parts = parts_of(whole, slice);
+  const auto share_of = [&](Bytes size) { return bytes(in_bytes(size) / memory_slices(whole) * parts); };
+  const double compute = static_cast<double>(slice.compute) / static_cast<double>(whole.slices);
+  const double memory = static_cast<double>(parts) / static_cast<double>(memory_slices(whole));
   spec::Accelerator gpu = whole;
   gpu.id = whole.id + "-mig-" + slice.profile;
   gpu.name = whole.name + ", slice " + slice.profile;
   gpu.memory_nominal = quantity::gib(slice.memory);
-  gpu.memory_usable = share_of(whole.memory_usable, parts) - kept_by_instance;
+  gpu.memory_usable = share_of(whole.memory_usable) - kept_by_instance;
   gpu.memory_bandwidth = memory * whole.memory_bandwidth;
   scale_peaks(gpu.peaks, compute);
   gpu.interconnect = "none between slices";
   gpu.link.reset();
   gpu.joined = 0;
   gpu.gpus_per_node = 1;
-  if (gpu.host_memory) gpu.host_memory = share_of(*gpu.host_memory, parts);
+  gpu.slices = 0;
+  if (gpu.host_memory) gpu.host_memory = share_of(*gpu.host_memory);
   if (gpu.tdp_watts) gpu.tdp_watts = std::round(compute * *gpu.tdp_watts);
   if (gpu.units) gpu.units = std::max<std::int64_t>(1, std::llround(compute * static_cast<double>(*gpu.units)));
-  if (gpu.cache) gpu.cache = share_of(*gpu.cache, parts);
+  if (gpu.cache) gpu.cache = share_of(*gpu.cache);
   scale(gpu.price_per_hour, compute);
   return gpu;
+}
+
+namespace {
+
+/// A name, or several: `*` is a number, `~` any word. Where `cards` is 0 the number says how many there are, and of
+/// TPUs of two cores to a chip how many cores.
+struct Row {
+  std::string_view pattern;
+  std::string_view gpu;
+  std::int64_t cards = 0;
+  std::int64_t cores = 1;
+};
+
+/// What clouds rent, by their own lists.
+constexpr Row rows[] = {
+#include "vocabulary/instances.inc"
+};
+
+bool is_of_word(char c) { return quantity::is_digit(c) || (c >= 'a' && c <= 'z'); }
+
+/// The number in the place of `*`, 1 where the pattern has none; empty where the name is another.
+std::optional<std::int64_t> number_in(std::string_view name, std::string_view pattern) {
+  constexpr std::string_view wild = "*~";
+  if (!name.starts_with(pattern.front()) && wild.find(pattern.front()) == wild.npos) return {};
+  const auto at = pattern.find_first_of(wild);
+  if (at == std::string_view::npos) return name == pattern ? std::optional<std::int64_t>(1) : std::nullopt;
+  const auto before = pattern.substr(0, at);
+  const auto after = pattern.substr(at + 1);
+  if (name.size() <= before.size() + after.size() || !name.starts_with(before) || !name.ends_with(after)) return {};
+  const auto word = name.substr(before.size(), name.size() - before.size() - after.size());
+  if (pattern[at] == '~') return std::ranges::all_of(word, is_of_word) ? std::optional<std::int64_t>(1) : std::nullopt;
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  const bool whole = error == std::errc() && end == word.data() + word.size();
+  return whole && number > 0 ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Instance> find_instance(std::string_view name) {
+  const std::string lower = quantity::to_lower(quantity::trim(name));
+  for (const Row& row : rows) {
+    const auto number = number_in(lower, row.pattern);
+    if (!number) continue;
+    return Instance{row.gpu, row.cards > 0 ? row.cards : std::max<std::int64_t>(1, *number / row.cores)};
+  }
+  return std::nullopt;
 }
 
 }  // namespace llmcalc::read

@@ -1,4 +1,5 @@
 #include "llmcalc/quantity/error.hpp"
+#include "quantity/format.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 #include "read/presets.hpp"
@@ -28,7 +29,7 @@ struct Kind<ModelPreset> {
   static ModelPreset read(const JsonPlace& entry, const ModelPreset* base, const std::vector<PresetFile>& families) {
     return read_model_entry(entry, base, families);
   }
-  static constexpr std::array spellings{model_spelling};
+  static constexpr std::array spellings{plain_spelling, model_spelling};
   static bool agrees(const ModelPreset&, std::string_view) { return true; }
 };
 
@@ -71,10 +72,25 @@ std::vector<KnownPreset> all_named(const std::vector<Preset>& users) {
   return presets;
 }
 
+std::optional<AcceleratorPreset> of_another_capacity(const std::vector<AcceleratorPreset>& users,
+                                                     std::string_view name);
+
+/// What to say to somebody who named a card with an amount of memory that it does not have: "m4 max 36gb".
+std::string hint_for_capacity(const std::vector<AcceleratorPreset>& users, std::string_view name) {
+  const auto preset = of_another_capacity(users, name);
+  if (!preset) return {};
+  const auto& id = preset->accelerator.id;
+  return id + " is known with " + quantity::format_gib(preset->accelerator.memory_nominal) + "; --gpu " + id +
+         " --memory " + std::to_string(capacity_in(name)) + "GiB for another";
+}
+
+std::string hint_for_capacity(const std::vector<ModelPreset>& /*users*/, std::string_view /*name*/) { return {}; }
+
 template <class Preset>
 [[noreturn]] void fail_unknown(const std::vector<Preset>& users, std::string_view name, std::string_view place) {
   const std::string kind(Kind<Preset>::name);
   std::string hint = kind == "gpu" ? hint_for_card(name) : std::string();
+  if (hint.empty()) hint = hint_for_capacity(users, name);
   if (hint.empty()) hint = hint_for_name(all_named(users), name);
   if (kind == "model" && size_in(quantity::to_lower(name)) == quantity::to_lower(name)) {
     hint += " Or --params " + std::string(name) + ", of any model of that size";
@@ -129,6 +145,12 @@ std::optional<Preset> find(const std::vector<Preset>& users, std::string_view na
     if (names_of(entry).contains(name)) return overridden(users, entry);
   }
   return find_spelled(users, name);
+}
+
+std::optional<AcceleratorPreset> of_another_capacity(const std::vector<AcceleratorPreset>& users,
+                                                     std::string_view name) {
+  if (capacity_in(name) == 0) return std::nullopt;
+  return find(users, quantity::trim(name.substr(0, name.find_last_of(" -_"))));
 }
 
 template <class Preset>
@@ -219,14 +241,26 @@ AcceleratorPreset Catalogue::rated(AcceleratorPreset preset) const {
   return preset;
 }
 
+namespace {
+
+/// Tells somebody who named a slice alone of which accelerators it may be one.
+[[noreturn]] void fail_whole(const std::vector<AcceleratorPreset>& all, const Slice& slice, std::string_view place) {
+  std::vector<std::string_view> wholes;
+  for (const auto& preset : all) {
+    if (has_slice(preset.accelerator, slice)) wholes.push_back(preset.accelerator.id);
+  }
+  if (wholes.empty()) throw quantity::BadInput(std::string(place), "no accelerator has a slice " + slice.profile);
+  throw quantity::BadInput(
+      std::string(place), quantity::quoted(slice.profile) + " does not say of what it is a slice",
+      "as " + std::string(wholes.front()) + "-mig-" + slice.profile + ", of " + quantity::joined(wholes, ", "));
+}
+
+}  // namespace
+
 AcceleratorPreset Catalogue::accelerator(std::string_view name, std::string_view place) const {
   const auto slice = find_slice(name);
   if (!slice) return rated(find(user_accelerators_, name, place));
-  if (slice->whole.empty()) {
-    throw quantity::BadInput(std::string(place),
-                             quantity::quoted(name) + " does not say of which accelerator it is a slice",
-                             "h100-sxm-mig-" + slice->profile);
-  }
+  if (slice->whole.empty()) fail_whole(accelerators(), *slice, place);
   auto preset = rated(find(user_accelerators_, slice->whole, place));
   preset.accelerator = cut(preset.accelerator, *slice, place);
   return preset;

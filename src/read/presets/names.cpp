@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <iterator>
 #include <span>
 
@@ -60,13 +59,12 @@ constexpr std::array<std::string_view, 14> card_words{"nvidia",     "amd",     "
 /// What people leave out where the number says enough: "4070 ti super".
 constexpr std::array<std::string_view, 4> card_series{"rtx", "gtx", "rx", "arc"};
 
-/// How a checkpoint was tuned, packed or dated. What changes the shape (distill, mini, vl, coder) is none of these.
-constexpr std::array<std::string_view, 45> model_words{
-    "instruct",  "it",   "chat", "base",    "hf",      "bnb",    "4bit",  "8bit",  "unsloth",
-    "gguf",      "gptq", "awq",  "mlx",     "fp8",     "fp16",   "bf16",  "int4",  "int8",
-    "pt",        "meta", "nf4",  "dynamic", "w4a16",   "nvfp4",  "mxfp4", "think", "thinking",
-    "reasoning", "qat",  "sft",  "dpo",     "preview", "latest", "ud",    "1m",    "0324",
-    "0528",      "2410", "2501", "2503",    "2506",    "2507",   "2512",  "2411",  "pretrained"};
+/// How a checkpoint was tuned or dated. What changes the shape (distill, mini, vl, coder) is none of these.
+constexpr std::array<std::string_view, 34> model_words{
+    "instruct", "it",   "chat",    "base",   "hf",    "4bit",    "8bit",      "unsloth",   "gguf",
+    "mlx",      "int4", "pt",      "meta",   "think", "dynamic", "thinking",  "reasoning", "qat",
+    "sft",      "dpo",  "preview", "latest", "ud",    "1m",      "0324",      "0528",      "2410",
+    "2501",     "2503", "2506",    "2507",   "2512",  "2411",    "pretrained"};
 
 struct Packing {
   std::string_view word;
@@ -108,11 +106,33 @@ FileName file_name(std::string_view name) {
   return is_block && type != nullptr ? FileName{name.substr(0, at), type} : FileName{whole, nullptr};
 }
 
-std::string without(std::string_view name, auto const& words) {
+bool is_card_word(std::string_view word) { return quantity::contains(card_words, word); }
+
+bool is_model_word(std::string_view word) {
+  return quantity::contains(model_words, word) || quantity::find_or_null(packings, word, &Packing::word) != nullptr;
+}
+
+std::string without(std::string_view name, bool (*is_left_out)(std::string_view)) {
   const std::string lower = quantity::to_lower(name);
   std::string rest;
-  for (const auto word : words_of(lower)) rest += quantity::contains(words, word) ? std::string_view() : word;
+  for (const auto word : words_of(lower)) rest += is_left_out(word) ? std::string_view() : word;
   return rest;
+}
+
+}  // namespace
+
+namespace {
+
+/// "m3 max" of "macbook pro m3 max" and "m3 max macbook pro": a Mac is called by its chip.
+std::string_view chip_of_mac(std::string_view name) {
+  const auto mac = std::min(name.find("mac"), name.find("imac"));
+  if (mac == name.npos) return name;
+  const auto words = words_of(name);
+  const auto is_chip = [](std::string_view word) { return word.size() > 1 && word[0] == 'm' && is_digit(word[1]); };
+  const auto chip = std::ranges::find_if(words, is_chip);
+  if (chip == words.end()) return name;
+  const auto at = static_cast<std::size_t>(chip->data() - name.data());
+  return at < mac ? name.substr(at, mac - at) : name.substr(at);
 }
 
 }  // namespace
@@ -121,16 +141,16 @@ std::string card_spelling(std::string_view name) {
   constexpr std::string_view mobile = "mobile";  // what others call "laptop"
   std::string lower = quantity::to_lower(name);
   if (const auto at = lower.find(mobile); at != std::string::npos) lower.replace(at, mobile.size(), "laptop");
-  const auto chip = lower.find(" m");  // of "MacBook Pro M3 Max", which is called by it
-  const bool is_chip = chip + 2 < lower.size() && quantity::is_digit(lower[chip + 2]);
-  if (is_chip && lower.substr(0, chip).find("mac") != std::string::npos) lower.erase(0, chip + 1);
-  return without(lower, card_words);
+  return without(chip_of_mac(lower), is_card_word);
+}
+
+std::string plain_spelling(std::string_view name) {
+  return without(name, [](std::string_view) { return false; });
 }
 
 bool is_spelled_alike(std::string_view known, std::string_view name) {
-  constexpr std::array<std::string_view, 0> none{};
-  const auto said = without(name, none);
-  return without(known, none) == said || without(without_organisation(known), none) == said;
+  const auto said = plain_spelling(name);
+  return plain_spelling(known) == said || plain_spelling(without_organisation(known)) == said;
 }
 
 std::string card_without_series(std::string_view name) {
@@ -167,7 +187,7 @@ std::string card_with_bare_capacity(std::string_view name) {
 
 std::string model_spelling(std::string_view name) {
   const std::string lower = quantity::to_lower(without_organisation(name));
-  return without(file_name(lower).rest, model_words);
+  return without(file_name(lower).rest, is_model_word);
 }
 
 std::optional<formats::Quant> packing_in(std::string_view name) {
@@ -185,7 +205,7 @@ std::vector<std::string> name_words(std::string_view name) {
   std::vector<std::string> words;
   const std::string lower = quantity::to_lower(without_organisation(name));
   for (auto word : words_of(lower)) {
-    if (quantity::contains(model_words, word)) continue;
+    if (is_model_word(word)) continue;
     const auto digit = std::min(word.find_first_of("0123456789"), word.size());
     if (digit > 0) words.emplace_back(word.substr(0, digit));
     if (digit < word.size()) words.emplace_back(word.substr(digit));
@@ -336,55 +356,10 @@ bool is_size(std::string_view name) {
 
 std::string hint_for_card(std::string_view name) {
   const std::string lower = quantity::to_lower(name);
-  if (const auto* known = quantity::find_or_null(no_cards, lower, &NoCard::name)) return std::string(known->hint);
+  const std::string spelled = card_spelling(name);  // "Tesla K80", "ascend 910b"
+  const auto is_it = [&](const NoCard& card) { return spelled.starts_with(card.name); };
+  if (const auto* known = quantity::find_if_or_null(no_cards, is_it)) return std::string(known->hint);
   return is_size(lower) ? "a size alone is --memory " + std::string(name) : std::string();
-}
-
-namespace {
-
-/// A name, or several: `*` is a number, `~` any word. Where `cards` is 0 the number says how many there are, and of
-/// TPUs of two cores to a chip how many cores.
-struct Row {
-  std::string_view pattern;
-  std::string_view gpu;
-  std::int64_t cards = 0;
-  std::int64_t cores = 1;
-};
-
-/// What clouds rent, by their own lists.
-constexpr Row rows[] = {
-#include "vocabulary/instances.inc"
-};
-
-bool is_of_word(char c) { return quantity::is_digit(c) || (c >= 'a' && c <= 'z'); }
-
-/// The number in the place of `*`, 1 where the pattern has none; empty where the name is another.
-std::optional<std::int64_t> number_in(std::string_view name, std::string_view pattern) {
-  constexpr std::string_view wild = "*~";
-  if (!name.starts_with(pattern.front()) && wild.find(pattern.front()) == wild.npos) return {};
-  const auto at = pattern.find_first_of(wild);
-  if (at == std::string_view::npos) return name == pattern ? std::optional<std::int64_t>(1) : std::nullopt;
-  const auto before = pattern.substr(0, at);
-  const auto after = pattern.substr(at + 1);
-  if (name.size() <= before.size() + after.size() || !name.starts_with(before) || !name.ends_with(after)) return {};
-  const auto word = name.substr(before.size(), name.size() - before.size() - after.size());
-  if (pattern[at] == '~') return std::ranges::all_of(word, is_of_word) ? std::optional<std::int64_t>(1) : std::nullopt;
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  const bool whole = error == std::errc() && end == word.data() + word.size();
-  return whole && number > 0 ? std::optional(number) : std::nullopt;
-}
-
-}  // namespace
-
-std::optional<Instance> find_instance(std::string_view name) {
-  const std::string lower = quantity::to_lower(quantity::trim(name));
-  for (const Row& row : rows) {
-    const auto number = number_in(lower, row.pattern);
-    if (!number) continue;
-    return Instance{row.gpu, row.cards > 0 ? row.cards : std::max<std::int64_t>(1, *number / row.cores)};
-  }
-  return std::nullopt;
 }
 
 }  // namespace llmcalc::read

@@ -58,6 +58,9 @@ std::int64_t capacity_in(std::string_view name);
 /// or packed: "llama3.18b" of "unsloth/Meta-Llama-3.1-8B-Instruct-bnb-4bit".
 std::string model_spelling(std::string_view name);
 
+/// A name without case and separators.
+std::string plain_spelling(std::string_view name);
+
 /// How a checkpoint's name says that its weights are packed: AWQ of "Qwen2.5-7B-Instruct-AWQ", Q4_K_M of
 /// "llama3.1:8b-instruct-q4_K_M", 16 bits of "gpt-oss-20b-BF16"; empty where it says nothing.
 std::optional<formats::Quant> packing_in(std::string_view name);

@@ -85,7 +85,7 @@ CountedGpu split_gpu(std::string_view text) {
   }
   const bool ends_in_number = !behind.name.empty() && is_digit(behind.name.back());  // "rx7600" is no card of 7600
   if (ends_in_number && is_number(behind.count)) return behind;
-  return split_joined(text);
+  return is_slice(text) ? CountedGpu{text} : split_joined(text);  // "1g.10gb" is no card
 }
 
 constexpr std::string_view zero_stages[] = {"none", "zero1", "zero2", "zero3"};
