@@ -39,10 +39,16 @@ Lines about_links(const spec::Question& question) {
 /// What products are priced by, where no MFU says the time.
 Lines about_products(const spec::Question& question) {
   if (question.pricing.mfu) return {};
-  Lines lines{timing::matrix_source(*question.gpu)};
-  const auto stand_in = timing::stand_in_source(*question.gpu);
-  if (!stand_in.empty()) lines.push_back(stand_in);
-  return lines;
+  return {timing::matrix_source(*question.gpu)};
+}
+
+/// On what an answer rests where nobody measured a run on such parts.
+Lines about_unmeasured(const spec::Question& question) {
+  const auto& gpu = *question.gpu;
+  const auto stand_in = question.pricing.mfu ? std::string() : timing::stand_in_source(gpu);
+  if (gpu.generation.can(spec::Ability::measured_runs)) return line_if(!stand_in.empty(), stand_in);
+  if (!stand_in.empty()) return {stand_in + ", memory as on NVIDIA's cards"};
+  return {fmt::format("nothing was measured of a run's memory on {}: as on NVIDIA's cards", gpu.arch)};
 }
 
 bool is_delta_net(const spec::LayerKind& kind) { return std::holds_alternative<spec::GatedDeltaNet>(kind.mixer); }
@@ -124,7 +130,8 @@ Lines kept_elsewhere(const memory::StepMemory& memory) {
 Lines about_accelerators(const spec::Question& question) {
   Lines lines;
   if (!question.gpu) return lines;
-  for (const auto about : {about_products, about_links, about_experts, about_jitter, about_drives, about_torch}) {
+  for (const auto about :
+       {about_products, about_unmeasured, about_links, about_experts, about_jitter, about_drives, about_torch}) {
     quantity::append(lines, about(question));
   }
   return lines;

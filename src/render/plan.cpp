@@ -308,13 +308,6 @@ Paragraph plan_legend(const PlanReport& report, const TextStyle& style) {
   return fixed(lines_of(paint(wrapped("(" + legend + ")", 0, 1), Ink::dim, style)));
 }
 
-Paragraph plan_assumed(const PlanReport& report, const TextStyle& style) {
-  auto lines = lines_of(assumed_text(report.assumptions, style));
-  if (!lines.empty()) lines.erase(lines.begin());  // the blank one
-  const std::size_t least = std::min<std::size_t>(1, lines.size());
-  return {std::move(lines), least, true};
-}
-
 std::string on_one_screen(const PlanReport& report, const TextStyle& style) {
   auto [best, smaller] = short_tables(report, style);
   std::array blocks{
@@ -324,7 +317,7 @@ std::string on_one_screen(const PlanReport& report, const TextStyle& style) {
       plan_legend(report, style),
       fixed(command_lines(report.fit_command, "in full", style)),
       short_launch(report, style),
-      plan_assumed(report, style),
+      assumed_block(report.assumptions, style),
       fixed(labelled("more", "--full all lists and the launch, --top 50, --format csv, json, html", style)),
       plan_last(report, style)};
   const auto warned = lines_of_warnings(report.warnings);
@@ -341,7 +334,7 @@ std::string nothing_fits(const PlanReport& report, const TextStyle& style) {
   const std::string hint = std::string(report.counted ? "without --gpus it finds the fewest that are enough; " : "") +
                            "llmcalc fit says what would make one layout fit";
   const auto last = lines_of(wrapped(word + "  " + why, 0, hanging));
-  std::array blocks{fixed(last), fixed(labelled("try", hint, style)), plan_assumed(report, style),
+  std::array blocks{fixed(last), fixed(labelled("try", hint, style)), assumed_block(report.assumptions, style),
                     Paragraph{last, last.size()}};
   return on_a_screen(blocks, style.lines);
 }

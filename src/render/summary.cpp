@@ -213,6 +213,9 @@ Paragraph summary_verdict(const Report& report, const TextStyle& style) {
   Paragraph block;
   add_lines(block, lines_of(wrapped(verdict_word(report, style) + "  " + run_words(report), 0, hanging)));
   add_lines(block, page_lines(manner_words(report, style), hanging));
+  const auto is_unmeasured = [](const std::string& note) { return note.starts_with("nothing was measured"); };
+  if (const auto* note = quantity::find_if_or_null(report.estimate.notes, is_unmeasured))
+    add_lines(block, page_lines(*note, hanging));
   add_lines(block, page_lines(need_and_bar_words(verdict, style, report.trainers.empty()), hanging));
   const bool judged = verdict.kind != VerdictKind::no_accelerator;
   if (judged) add_lines(block, gauge(verdict.needed, verdict.capacity, style));
@@ -298,9 +301,6 @@ Paragraph summary_time(const Report& report, const TextStyle& style) {
   Paragraph block{labelled("step", step_words(time), style), 0};
   std::ranges::move(labelled("run", length_words(report), style), std::back_inserter(block.lines));
   block.least = block.lines.size();
-  const auto is_unmeasured = [](const std::string& note) { return note.starts_with("nothing was measured"); };
-  if (const auto* note = quantity::find_if_or_null(report.estimate.notes, is_unmeasured))
-    std::ranges::move(labelled("", *note, style), std::back_inserter(block.lines));
   return block;
 }
 
@@ -343,14 +343,19 @@ std::string assumed_text(const std::vector<spec::Assumption>& assumptions, const
   return text.empty() ? text : text + "\n";
 }
 
+Paragraph assumed_block(const std::vector<spec::Assumption>& assumptions, const TextStyle& style) {
+  Paragraph block{labelled("assumed", in_words(assumptions), style), 0, true};
+  block.least = std::min<std::size_t>(1, block.lines.size());
+  return block;
+}
+
 namespace {
 
 /// What nobody said and the answer depends on.
 Paragraph summary_assumed(const Report& report, const TextStyle& style) {
   auto assumptions = report.assumptions;
   std::erase_if(assumptions, [](const auto& each) { return each.term == "framework"; });  // the second line says so
-  Paragraph block{labelled("assumed", in_words(assumptions), style), 0, true};
-  block.least = std::min<std::size_t>(1, block.lines.size());
+  Paragraph block = assumed_block(assumptions, style);
   std::ranges::move(labelled("left out", left_out(report), style), std::back_inserter(block.lines));
   return block;
 }

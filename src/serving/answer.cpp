@@ -216,15 +216,21 @@ void note_scheme(const spec::Question& question, Notes& notes) {
 /// On what a speed rests that nobody measured.
 void note_rates(const ServingAnswer& answer, Notes& notes) {
   const auto& question = answer.deployment.question;
-  if (!answer.speed) return;
+  if (!question.gpu) return;
   const spec::Generation& generation = question.gpu->generation;
   const bool ggml = spec::reads_gguf(question.serving.engine);
+  const auto program = row_of(question.serving.engine).program;
+  if (!answer.speed) {
+    if (ggml || generation.can(spec::Ability::measured_runs)) return;
+    return notes.push_back(
+        fmt::format("nothing was measured on {} under {}: memory as NVIDIA's", question.gpu->arch, program));
+  }
   const auto stand_in = timing::stand_in_source(*question.gpu);
   if (generation.is_nearest && !stand_in.empty()) return notes.push_back(stand_in);
   const bool measured = ggml ? !generation.ggml_is_nearest : generation.can(spec::Ability::measured_servers);
   if (measured) return;
   notes.push_back(fmt::format("nothing was measured on {} under {}: its peaks and bandwidth are used as by {}",
-                              question.gpu->arch, row_of(question.serving.engine).program,
+                              question.gpu->arch, program,
                               ggml ? generation.ggml_of : std::string_view(answer.speed->measured_on)));
 }
 

@@ -285,7 +285,7 @@ quantity::Seconds KernelPrices::waiting(quantity::Seconds dispatch, quantity::Se
 std::string stand_in_source(const spec::Accelerator& gpu) {
   if (gpu.generation.is_nearest) {
     return fmt::format(
-        "{} was not measured: rates as on {}, the nearest generation, by its own peaks and bandwidth; "
+        "nothing was measured on {}: rates as on {}, the nearest generation, by its own peaks and bandwidth; "
         "error bars are wider",
         gpu.arch.empty() ? gpu.id : gpu.arch, gpu.generation.arch);
   }

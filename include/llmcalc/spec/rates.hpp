@@ -137,6 +137,7 @@ enum class Ability : std::uint8_t {
   torch_servers,            ///< vLLM and SGLang run on it
   small_steps,              ///< vLLM gives its parts fewer tokens a step, however large they are
   measured_servers,         ///< kernels of servers were measured on parts of it
+  measured_runs,            ///< what runs of trainers take of its memory was measured
   any_order,                ///< 8-bit products take the summed dimension of their factors first or last
   flash_for_equal_results,  ///< cuDNN has no backward pass with equal results in all runs: Transformer Engine goes
                             ///< round it

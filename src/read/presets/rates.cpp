@@ -167,6 +167,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(Ability::eager) 
     "torch_servers",
     "small_steps",
     "measured_servers",
+    "measured_runs",
     "any_order",
     "flash_for_equal_results",
     "superchip",

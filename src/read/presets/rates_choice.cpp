@@ -136,7 +136,8 @@ spec::Rates rates_for(const std::vector<RatesPreset>& users, const spec::Acceler
   const auto* entry = quantity::find_if_or_null(embedded_rates(), stands);
   if (entry == nullptr && gpu.generation.is_nearest) entry = quantity::find_if_or_null(embedded_rates(), nearest);
   spec::Rates rates = named_rates(users, entry == nullptr ? usual_rates : entry->id, "rates");
-  rates.stands_in = entry == nullptr || gpu.generation.is_nearest;
+  const auto usual = named_rates(users, usual_rates, "rates").measured;  // of parts that nobody has measured, too
+  rates.stands_in = gpu.generation.is_nearest || rates.measured == usual;
   return rates;
 }
 

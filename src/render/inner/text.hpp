@@ -92,6 +92,9 @@ std::string length_words(const Report& report);
 /// At most style.lines lines of 80 columns, less those that the warnings beside them take.
 std::string summary(const Report& report, const TextStyle& style);
 
+/// What an answer takes for granted; on a full screen the first line of it.
+Paragraph assumed_block(const std::vector<spec::Assumption>& assumptions, const TextStyle& style);
+
 /// What a run's answer takes for granted, as the last lines of a longer one, behind an empty line.
 std::string assumed_text(const std::vector<spec::Assumption>& assumptions, const TextStyle& style);
 
