@@ -315,7 +315,7 @@ bool states_budget(const ScaleQuestion& question) {
 /// A best size that nobody built is easier to judge beside half of it and twice it.
 void add_frontier(const ScaleQuestion& question, const KnownRun& run, ScaleAnswer& answer) {
   const auto& asked = question.follow_ups.frontier;
-  if (asked) answer.frontier = {*asked, frontier(*asked, run)};
+  if (asked) answer.frontier = {*asked, frontier(*asked, run), true};
   const bool shows_sizes = !asked && run.budget && facts(run.choice.law).surface;
   if (shows_sizes) answer.frontier = {Frontier::sizes, neighbours(run)};
 }

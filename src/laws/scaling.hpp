@@ -101,6 +101,7 @@ struct FrontierPoint {
 struct FrontierTable {
   Frontier kind = Frontier::sizes;
   std::vector<FrontierPoint> points;  ///< in ascending order
+  bool asked = false;                 ///< for it, and not for a budget
 };
 
 struct ScaleAnswer {

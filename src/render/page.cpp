@@ -139,6 +139,11 @@ std::vector<std::string> lines_of(std::string_view text) {
   return quantity::mapped(quantity::pieces_of(text, "\n"), [](std::string_view line) { return std::string(line); });
 }
 
+bool is_too_wide(std::string_view text) {
+  return std::ranges::any_of(quantity::pieces_of(text, "\n"),
+                             [](std::string_view line) { return display_width(line) > page_columns; });
+}
+
 std::vector<std::string> page_lines(std::string_view text, std::size_t indent) {
   return lines_of(std::string(indent, ' ') + wrapped(text, indent, indent));
 }

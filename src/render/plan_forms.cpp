@@ -11,31 +11,41 @@ namespace llmcalc::render {
 
 namespace {
 
-/// The figure that the search made small, and what it takes.
+/// The time of a step, and the memory that it takes in GiB.
 std::string cell_text(const std::optional<search::PlannedRun>& run) {
   if (!run) return "-";
-  return quantity::format_duration(run->step) + " " + quantity::format_gib(run->memory);
+  return fmt::format("{} {:.1f}", quantity::format_duration(run->step), quantity::in_gib(run->memory));
+}
+
+/// \param turned  rows and columns in each other's place
+std::string grid_of(const PlanTable& table, const TextStyle& style, bool turned) {
+  const auto& rows = turned ? table.columns : table.rows;
+  const auto& columns = turned ? table.rows : table.columns;
+  std::vector<Align> aligns(columns.size() + 1, Align::right);
+  aligns.front() = Align::left;
+  Table grid(aligns);
+  std::vector<std::string> head{(turned ? table.column_term : table.row_term) + " \\ " +
+                                (turned ? table.row_term : table.column_term)};
+  quantity::append(head, columns);
+  for (auto& cell : head) cell = paint(cell, Ink::dim, style);
+  grid.add_row(head);
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    std::vector<std::string> cells{rows[r]};
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const auto at = turned ? c * rows.size() + r : r * columns.size() + c;
+      cells.push_back(cell_text(table.cells[at]));
+    }
+    grid.add_row(std::move(cells));
+  }
+  return grid.render();
 }
 
 }  // namespace
 
 std::string to_text(const PlanTable& table, const TextStyle& style) {
-  std::vector<Align> aligns(table.columns.size() + 1, Align::right);
-  aligns.front() = Align::left;
-  Table grid(aligns);
-  std::vector<std::string> head{table.row_term + " \\ " + table.column_term};
-  quantity::append(head, table.columns);
-  for (auto& cell : head) cell = paint(cell, Ink::dim, style);
-  grid.add_row(head);
-  for (std::size_t r = 0; r < table.rows.size(); ++r) {
-    std::vector<std::string> cells{table.rows[r]};
-    for (std::size_t c = 0; c < table.columns.size(); ++c) {
-      cells.push_back(cell_text(table.cells[r * table.columns.size() + c]));
-    }
-    grid.add_row(std::move(cells));
-  }
-  return on_screen("time of a step and memory of the best layout by " + table.objective + "\n\n" + grid.render(),
-                   style);
+  auto grid = grid_of(table, style, false);
+  if (is_too_wide(grid)) grid = grid_of(table, style, true);
+  return on_screen("time of a step and GiB of the best layout by " + table.objective + "\n\n" + grid, style);
 }
 
 namespace {

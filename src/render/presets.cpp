@@ -320,7 +320,7 @@ std::string average_text(formats::Dtype dtype) {
 
 std::string block_text(const formats::BlockScale& scale) {
   if (scale.block == 0) return {};
-  auto text = fmt::format("{} B for {} elements", scale.scale_bytes, scale.block);
+  auto text = fmt::format("{} B for {}", scale.scale_bytes, scale.block);
   if (scale.zero_bits > 0) text += fmt::format(", {} bits of zero point", scale.zero_bits);
   if (scale.nested_block > 0) text += fmt::format(", {} B for {} scales", scale.nested_bytes, scale.nested_block);
   if (scale.tensor_bytes > 0) text += fmt::format(", {} B for the tensor", scale.tensor_bytes);
@@ -362,8 +362,7 @@ std::string card_text(const FormatLine& line) {
 std::string table_text(std::span<const FormatLine> lines) {
   Table table({Align::left, Align::right, Align::left, Align::right, Align::left, Align::left}, "");
   const bool valued = std::ranges::any_of(lines, [](const auto& line) { return line.number.has_value(); });
-  table.add_row({"format", "bits", "sign + exponent + fraction", "with scales", valued ? "stored" : "scales",
-                 valued ? "element" : ""});
+  table.add_row({"format", "bits", "element", "with scales", valued ? "stored" : "scales", valued ? "as bits" : ""});
   for (const auto& line : lines) {
     const auto& facts = formats::facts(line.dtype);
     const auto stored = line.number ? fmt::format("{}", line.number->stored) : std::string();

@@ -148,19 +148,36 @@ bool fails(const RunLine& line, bool strict) {
   return kind == VerdictKind::does_not_fit || !line.reasons.empty() || (strict && kind == VerdictKind::tight);
 }
 
+namespace {
+
+std::string table_of(const Runs& runs, const std::vector<const RunColumn*>& told) {
+  Table table(quantity::mapped(told, &RunColumn::align), "");
+  table.add_row(heads_of(told));
+  for (const RunLine& line : runs.lines) table.add_row(cells_of(line, told));
+  return table.render();
+}
+
+/// Columns that a screen does without where it is too narrow for all, those first that others nearly say.
+constexpr std::string_view giving_way[] = {"up to", "whole", "first token", "layout"};
+
+}  // namespace
+
 /// A line for each run; below them why some fail, which no column is wide enough for.
 std::string to_text(const Runs& runs) {
   auto told = read_by_people(runs);
   std::erase_if(told, [](const RunColumn* column) { return column->cell == why_or_error; });
-  Table table(quantity::mapped(told, &RunColumn::align), "");
-  table.add_row(heads_of(told));
+  auto text = table_of(runs, told);
+  for (const auto head : giving_way) {
+    if (!is_too_wide(text)) break;
+    std::erase_if(told, [&](const RunColumn* column) { return column->head == head; });
+    text = table_of(runs, told);
+  }
   std::string reasons;
   for (const RunLine& line : runs.lines) {
-    table.add_row(cells_of(line, told));
     const auto reason = why_or_error(line);
     if (!reason.empty()) reasons += wrapped(line.name + ": " + reason, 0, 2) + "\n";
   }
-  return on_screen(table.render() + (reasons.empty() ? "" : "\n" + reasons));
+  return on_screen(text + (reasons.empty() ? "" : "\n" + reasons));
 }
 
 std::string to_csv(const Runs& runs) {

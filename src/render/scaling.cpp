@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <string>
+#include <string_view>
 
 namespace llmcalc::render {
 
@@ -18,21 +20,23 @@ using laws::FrontierPoint;
 
 constexpr int digits = 4;
 
-std::string lines_text(const laws::ScaleAnswer& answer, const TextStyle& style) {
-  Table table({Align::left, Align::left, Align::left}, "");
-  auto section = laws::ScaleSection::run;
+/// What is known and follows of one section; of the run, whence.
+Paragraph section_of(const laws::ScaleAnswer& answer, laws::ScaleSection section, const TextStyle& style) {
+  const bool marked = section == laws::ScaleSection::run;
+  Table table({Align::left, Align::left, Align::left}, marked ? "" : "  ");
+  bool empty = true;
   for (const auto& line : answer.lines) {
-    if (line.section != section) {
-      section = line.section;
-      table.add_line("");
-      table.add_line(std::string(words_of(section).heading));
-    }
-    const std::string indent = section == laws::ScaleSection::run ? "" : "  ";
-    const bool marked = section == laws::ScaleSection::run;
-    table.add_row({indent + std::string(line.label), line.text, marked ? std::string(word_of(line.origin)) : ""});
+    if (line.section != section) continue;
+    empty = false;
+    table.add_row({std::string(line.label), line.text, marked ? std::string(word_of(line.origin)) : ""});
     if (line.origin != laws::Standing::given) add_explanation(table, line.why, style);
   }
-  return table.render();
+  if (empty) return {};
+  Paragraph block;
+  if (!marked) block.lines.emplace_back(words_of(section).heading);
+  add_lines(block, lines_of(table.render()));
+  block.least = block.lines.size();
+  return block;
 }
 
 constexpr int loss_columns = 24;
@@ -93,17 +97,40 @@ std::string frontier_text(const laws::FrontierTable& frontier, const TextStyle& 
     if (style.bars) cells.push_back(loss_bar(point, frontier.points));
     table.add_row(std::move(cells));
   }
-  return "\n" + table.render();
+  return table.render();
+}
+
+/// What stands in brackets is whence it is, which --explain tells.
+std::string without_sources(std::string_view words) {
+  std::string text;
+  int depth = 0;
+  for (const char c : words) {
+    if (c == '(' && depth++ == 0 && text.ends_with(' ')) text.pop_back();
+    if (depth == 0) text += c;
+    if (c == ')') --depth;
+  }
+  return text;
 }
 
 }  // namespace
 
 std::string to_text(const laws::ScaleAnswer& answer, const TextStyle& style) {
-  const auto assumptions =
-      quantity::mapped(answer.assumptions, [](const auto& words) { return spec::Assumption{words}; });
-  return on_screen(lines_text(answer, style) + (answer.frontier ? frontier_text(*answer.frontier, style) : "") +
-                       assumed_text(assumptions, style),
-                   style);
+  std::vector<Paragraph> blocks;
+  for (int section = 0; section <= static_cast<int>(laws::ScaleSection::batch); ++section)
+    blocks.push_back(section_of(answer, static_cast<laws::ScaleSection>(section), style));
+  if (answer.frontier) {
+    Paragraph table{lines_of(frontier_text(*answer.frontier, style)), 0};
+    table.ends = {0, table.lines.size()};
+    table.least = answer.frontier->asked ? table.lines.size() : 0;
+    blocks.push_back(std::move(table));
+  }
+  const auto told = [&](const std::string& words) {
+    return spec::Assumption{style.explain ? words : without_sources(words)};
+  };
+  blocks.push_back(assumed_block(quantity::mapped(answer.assumptions, told), style));
+  constexpr std::size_t any_number = 1000;
+  const auto screen = style.lines - std::min(style.lines, lines_of_warnings(answer.warnings));
+  return on_screen(on_a_screen(blocks, style.explain ? any_number : screen), style);
 }
 
 }  // namespace llmcalc::render

@@ -144,6 +144,68 @@ TEST_CASE("plans of all presets, and of all accelerators, are answered on one sc
   check_screen({"plan", "llama-3.1-8b", "--gpu", "any"});
 }
 
+/// A budget of compute, money or time, a size or data, known by any law, on any machine.
+TEST_CASE("laws of scaling are answered on one screen whatever is known") {
+  for (const std::string law : {"", "chinchilla", "kaplan", "llama-3"}) {
+    for (const Words& known :
+         {Words{"--params", "7B"}, Words{"--params", "400B", "--tokens", "15T"}, Words{"--compute", "1e25"},
+          Words{"--tokens", "1T"}, Words{"--cost", "50000"}, Words{"--days", "30"}, Words{"--gpu-hours", "1e6"}}) {
+      for (const std::string gpu : {"", "h100:8", "rtx-pro-6000-blackwell:1024"}) {
+        Words words{"scale"};
+        words.insert(words.end(), known.begin(), known.end());
+        if (!law.empty()) words.insert(words.end(), {"--law", law});
+        if (!gpu.empty()) words.insert(words.end(), {"--gpu", gpu});
+        try {
+          check_screen(words);
+        } catch (const quantity::BadInput&) {  // what a law says nothing of has no answer
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("every model preset is scaled, and compared over cards, on one screen", "[long]") {
+  std::size_t turn = 0;
+  for (const auto& model : read::Catalogue().models()) {
+    const bool tunes = turn++ % 2 == 0;
+    check_screen({"scale", model.id, "--gpu", "h100-sxm:64", "--tokens", "15T"});
+    check_screen({"fit", "--model", model.id, "--method", tunes ? "qlora" : "full", "--gpu",
+                  "rtx-pro-6000-blackwell,rtx-4070-ti-super:2,mi300x:8,a100-80-pcie-mig-3g.40gb"});
+    check_screen({"serve", "--model", model.id, "--context", "512", "--gpu",
+                  "rtx-pro-6000-blackwell:2,rtx-4070-ti-super:2,dgx-spark-gb10,a100-80-sxm:8"});
+  }
+}
+
+/// Tables that somebody asks for may be as long as what is in them, and no line of them is too wide.
+TEST_CASE("no line of any verb is wider than a screen", "[long]") {
+  const auto check_widths = [](const Words& words) {
+    INFO(joined(words));
+    for (const auto& line : screen_of(cli::run(words, cli::Environment{}))) {
+      INFO(line);
+      CHECK(render::display_width(line) <= most_columns);
+    }
+  };
+  for (const auto& model : read::Catalogue().models()) check_widths({"model", "show", model.id});
+  for (const auto& gpu : read::Catalogue().accelerators()) {
+    check_widths({"gpu", "show", gpu.accelerator.id});
+    check_screen({"fit", "llama-3.2-1b", "--method", "lora", "--gpu", gpu.accelerator.id});
+    check_screen({"serve", "llama-3.2-1b", "--gpu", gpu.accelerator.id});
+  }
+  for (const Words& words : {Words{"model", "list"}, Words{"gpu", "list"}, Words{"dtype"}, Words{"dtype", "fp8-e4m3"},
+                             Words{"fit", "llama-3.1-8b", "--gpu", "4090", "--sweep", "seq,micro-batch"},
+                             Words{"fit", "llama-3.1-8b", "--gpu", "4090", "--full"},
+                             Words{"serve", "llama-3.1-8b", "--gpu", "h100", "--full"},
+                             Words{"serve", "llama-3.1-8b", "--gpu", "h100", "--table", "context,concurrency"},
+                             Words{"serve", "llama-3.1-8b", "--find", "gpus", "--rate", "20", "--gpu", "h100"},
+                             Words{"plan", "llama-3.2-1b", "--gpu", "h100:4", "--full"},
+                             Words{"plan", "llama-3.2-1b", "--gpu", "h100:4", "--table", "seq,micro-batch"},
+                             Words{"plan", "--serve", "llama-3.1-8b", "--gpu", "h100:4"},
+                             Words{"scale", "--params", "7B", "--frontier", "sizes"},
+                             Words{"scale", "--compute", "1e24", "--frontier", "budgets"},
+                             Words{"scale", "--params", "7B", "--hyperparameters", "--explain"}})
+    check_widths(words);
+}
+
 TEST_CASE("the verdict stands first and again last, beside the prompt") {
   for (const Words& words : {Words{"fit", "--params", "1e9", "--gpu", "a100-80"},
                              {"fit", "--params", "70e9", "--gpu", "h100-sxm"},

@@ -45,6 +45,9 @@ std::string wrapped(std::string_view text, std::size_t start, std::size_t indent
 /// Text cut at its line breaks.
 std::vector<std::string> lines_of(std::string_view text);
 
+/// Whether a line of it reaches beyond the page.
+bool is_too_wide(std::string_view text);
+
 /// Prose as the lines of a page, all of them indented.
 std::vector<std::string> page_lines(std::string_view text, std::size_t indent);
 
