@@ -23,15 +23,11 @@ void require(bool is_known, std::string_view limit, std::string_view why, std::s
   if (!is_known) throw BadInput("--" + std::string(limit), std::string(why), std::string(hint));
 }
 
-quantity::Bytes margin_of(const RunLimits& limits, quantity::Bytes capacity) {
-  if (limits.margin) return *limits.margin;
-  return quantity::bytes(static_cast<std::int64_t>(*limits.margin_share * static_cast<double>(in_bytes(capacity))));
-}
-
 }  // namespace
 
 std::vector<Flag> limit_flags(std::string_view group) {
   return {{"max-memory", "size, as 70GiB", "no more of an accelerator", group},
+          {"margin", "size or percent", "memory of an accelerator that must be left", group},
           {"max-days", "number", "no run that takes longer", group},
           {"max-cost", "dollars", "no run that costs more", group}};
 }
@@ -45,11 +41,6 @@ search::PlanLimits limits_of(const Arguments& arguments) {
   if (const auto* text = arguments.find("max-cost")) {
     limits.cost = quantity::dollars(quantity::parse_number(*text, "--max-cost"));
   }
-  return limits;
-}
-
-RunLimits run_limits_of(const Arguments& arguments) {
-  RunLimits limits{.most = limits_of(arguments), .strict = arguments.has("strict")};
   const auto* margin = arguments.find("margin");
   if (margin == nullptr) return limits;
   if (margin->ends_with('%')) {
@@ -60,39 +51,38 @@ RunLimits run_limits_of(const Arguments& arguments) {
   return limits;
 }
 
-std::vector<std::string> beyond(const RunLimits& limits, const answer::Estimate& estimate) {
-  const auto& [memory, time, cost] = limits.most;
+std::vector<std::string> beyond(const search::PlanLimits& limits, const answer::Estimate& estimate, bool strict) {
   const auto& verdict = estimate.verdict;
   const bool has_card = verdict.kind != trust::VerdictKind::no_accelerator;
-  const auto need = limits.strict ? verdict.high : verdict.needed;
+  const auto need = strict ? verdict.high : verdict.needed;
   std::vector<std::string> found;
-  if (memory && need > *memory) {
+  if (limits.memory && need > *limits.memory) {
     found.push_back(fmt::format("--max-memory: {} are needed, {} allowed", quantity::format_gib(need),
-                                quantity::format_gib(*memory)));
+                                quantity::format_gib(*limits.memory)));
   }
   if (limits.margin || limits.margin_share) {
     require(has_card, "margin", "there is no accelerator on which something is left", "name one with --gpu");
     const auto left = verdict.capacity > need ? verdict.capacity - need : quantity::Bytes{};
-    const auto margin = margin_of(limits, verdict.capacity);
+    const auto margin = limits.margin_of(verdict.capacity);
     if (left < margin) {
       found.push_back(
           fmt::format("--margin: {} are left, {} asked for", quantity::format_gib(left), quantity::format_gib(margin)));
     }
   }
   const auto& run = estimate.compute;
-  if (time) {
+  if (limits.time) {
     require(estimate.timed, "max-days", "nothing is timed", "name an accelerator with --gpu");
-    if (run.total > *time) {
+    if (run.total > *limits.time) {
       found.push_back(fmt::format("--max-days: the run takes {}, {} are allowed", quantity::format_duration(run.total),
-                                  quantity::format_duration(*time)));
+                                  quantity::format_duration(*limits.time)));
     }
   }
-  if (cost) {
+  if (limits.cost) {
     require(has_card, "max-cost", "nothing is timed", "name an accelerator with --gpu");
     require(run.cost.has_value(), "max-cost", "the accelerator's price is not known", "say it with --price");
-    if (*run.cost > *cost) {
+    if (*run.cost > *limits.cost) {
       found.push_back(fmt::format("--max-cost: the run costs {}, {} are allowed", quantity::format_money(*run.cost),
-                                  quantity::format_money(*cost)));
+                                  quantity::format_money(*limits.cost)));
     }
   }
   return found;

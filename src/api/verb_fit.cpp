@@ -209,11 +209,11 @@ std::string shown(const render::Report& answer, std::string_view form, const ren
 }
 
 render::RunLine line_of(const NamedRun& run, const AskedQuestion& asked, const Sources& sources,
-                        const RunLimits& limits) {
+                        const search::PlanLimits& limits, bool strict) {
   const auto config = run.config(asked, sources.around);
   const auto estimate = answer::estimate(read::resolved_question(run.words, config, sources.catalogue));
   render::RunLine line;
-  line.reasons = beyond(limits, estimate);
+  line.reasons = beyond(limits, estimate, strict);
   line.verdict = estimate.verdict;
   if (estimate.timed) line.step = estimate.compute.step;
   if (estimate.timed) line.total = estimate.compute.total;
@@ -225,11 +225,12 @@ render::RunLine line_of(const NamedRun& run, const AskedQuestion& asked, const S
 }
 
 Reply fit_each(const Arguments& arguments, const AskedQuestion& asked, const Sources& sources) {
-  const auto limits = run_limits_of(arguments);
+  const auto limits = limits_of(arguments);
   const auto question = [&] { return read::resolved_question(asked.words, asked.config, sources.catalogue); };
   const auto runs = runs_of(arguments, asked.words, sources.around, question);
-  return answer_each(arguments, runs, sources.around,
-                     [&](const NamedRun& run) { return line_of(run, asked, sources, limits); });
+  return answer_each(arguments, runs, sources.around, [&](const NamedRun& run) {
+    return line_of(run, asked, sources, limits, arguments.has("strict"));
+  });
 }
 
 }  // namespace
@@ -243,7 +244,6 @@ std::vector<Flag> fit_flags() {
   flags.push_back({"unit", "GiB|GB|MiB|MB|TiB|TB", "of all memory figures; JSON has bytes", "Output"});
   quantity::append(flags, many_flags());
   for (auto& flag : limit_flags("Output")) flags.push_back(std::move(flag));
-  flags.push_back({"margin", "size or percent", "memory of an accelerator that must be left", "Output"});
   flags.push_back({"strict", "", "a fit inside the error bar is a failure (exit 1)", "Output"});
   quantity::append(flags, baseline_flags());
   return flags;
@@ -256,9 +256,9 @@ Reply ask_fit(const Arguments& arguments, const Surroundings& around) {
     return fit_each(arguments, asked, {around, catalogue});
   const auto style = fit_style(arguments, around);
   if (arguments.has("show-question")) return show_question(asked, "fit");
-  const auto limits = run_limits_of(arguments);
+  const auto limits = limits_of(arguments);
   auto answer = fit(asked.words, asked.config, catalogue);
-  answer.broken_limits = beyond(limits, answer.estimate);
+  answer.broken_limits = beyond(limits, answer.estimate, arguments.has("strict"));
   const auto& assumed = asked.reading.assumptions;
   answer.assumptions.insert(answer.assumptions.begin(), assumed.begin(), assumed.end());
   const auto verdict = answer.estimate.verdict.kind;

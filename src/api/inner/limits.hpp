@@ -7,7 +7,6 @@
 #include "llmcalc/answer/estimate.hpp"
 #include "search/plan.hpp"
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,19 +17,9 @@ std::vector<Flag> limit_flags(std::string_view group);
 
 search::PlanLimits limits_of(const Arguments& arguments);
 
-/// Of one run.
-struct RunLimits {
-  search::PlanLimits most = {};
-  std::optional<quantity::Bytes> margin = {};  ///< of memory that must be left
-  std::optional<double> margin_share = {};     ///< the same, of the accelerator's
-  bool strict = false;                         ///< the high end of the error bar counts
-};
-
-RunLimits run_limits_of(const Arguments& arguments);
-
-/// What goes beyond them, a sentence each.
+/// What goes beyond them, a sentence each; with `strict` the high end of the error bar counts.
 /// \throws quantity::BadInput at a limit of what is not known of the run
-std::vector<std::string> beyond(const RunLimits& limits, const answer::Estimate& estimate);
+std::vector<std::string> beyond(const search::PlanLimits& limits, const answer::Estimate& estimate, bool strict);
 
 /// --baseline and --worse-by.
 std::vector<Flag> baseline_flags();
