@@ -31,6 +31,7 @@ class ReportBuilder {
   std::vector<std::string> terms() const;
   std::string value_of(const std::string& term, const search::Choice& choice, const spec::Question& question) const;
   std::vector<render::PlanRow> rows(const std::vector<search::PlannedRun>& runs) const;
+  std::string left_out(const search::Findings& findings) const;
 
   const AskedWords& asked_;
   const read::PlanWords& plan_;
@@ -85,6 +86,21 @@ std::vector<dialects::Launch> launches_of(const spec::Question& question, const 
   return launches;
 }
 
+std::string ReportBuilder::left_out(const search::Findings& findings) const {
+  auto lost = plan_.unable;
+  for (std::uint32_t index = 0; index < plan_.bases.size() && plan_.bases.size() > 1; ++index) {
+    const auto is_of_it = [&](const search::PlannedRun& run) { return run.choice.base == index; };
+    if (std::ranges::none_of(findings.each, is_of_it)) lost.push_back(plan_.bases[index].varied);
+  }
+  constexpr std::size_t most = 3;
+  std::string names;
+  for (std::size_t n = 0; n < std::min(most, lost.size()); ++n) {
+    const auto option = [](const Given& word) { return spec::option_of(word.term) + " " + word.text; };
+    names += (n == 0 ? "" : ", ") + quantity::joined(quantity::mapped(lost[n], option), " ");
+  }
+  return lost.size() > most ? names + " and " + std::to_string(lost.size() - most) + " more" : names;
+}
+
 render::PlanReport ReportBuilder::build(const search::Findings& findings) const {
   render::PlanReport report;
   report.objective = word_of(space_.question().objective);
@@ -104,6 +120,8 @@ render::PlanReport ReportBuilder::build(const search::Findings& findings) const 
                               " times: " + findings.obstacle);
   }
   if (findings.best.empty()) return report;
+  if (const auto lost = left_out(findings); !lost.empty())
+    report.warnings.push_back("left out, since none of its layouts is legal and within the limits: " + lost);
   const search::Choice& choice = findings.best.front().choice;
   const spec::Question question = space_.question_of(choice);
   report.estimate = answer::estimate(question);

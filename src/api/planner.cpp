@@ -280,13 +280,19 @@ bool Planner::count(const std::vector<Given>& words, read::PlanWords& plan) cons
   if (plan.counts_accelerators) return true;
   std::vector<read::PlanBase> enough;
   for (auto& base : plan.bases) {
+    if (read::has_word(read::spelled_out(base.varied), "gpus")) {  // "h100,4090:2" says it of one alone
+      enough.push_back(std::move(base));
+      continue;
+    }
     std::vector<Given> own = words;
     for (const Given& word : base.varied) own = with(std::move(own), word.term, word.text);
     const auto fewest_of_it = fewest(own);
+    if (!fewest_of_it) plan.unable.push_back(base.varied);
     if (!fewest_of_it) continue;
     auto counted = resolve(with(std::move(own), "gpus", std::to_string(*fewest_of_it)));
     enough.push_back({std::move(base.varied), std::move(counted.bases.front().resolved)});
   }
+  if (enough.empty()) plan.unable.clear();
   if (enough.empty()) return false;
   plan.bases = std::move(enough);
   return true;

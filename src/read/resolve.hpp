@@ -84,10 +84,11 @@ struct PlanBase {
 };
 
 struct PlanWords {
-  std::vector<PlanBase> bases;                ///< one for each combination of the words that have several values
-  spec::RunChoices choices;                   ///< --tp 1,2,4: what the search may choose
-  bool counts_accelerators = false;           ///< somebody said how many there are
-  std::vector<spec::Assumption> on_all = {};  ///< what is assumed of the runs together
+  std::vector<PlanBase> bases;                  ///< one for each combination of the words that have several values
+  spec::RunChoices choices;                     ///< --tp 1,2,4: what the search may choose
+  bool counts_accelerators = false;             ///< somebody said how many there are
+  std::vector<spec::Assumption> on_all = {};    ///< what is assumed of the runs together
+  std::vector<std::vector<Given>> unable = {};  ///< what tells those from the others that no number of cards runs
 };
 
 /// A word may hold several values between commas; `--gpu any` stands for every accelerator that can carry the run.

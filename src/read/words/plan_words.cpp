@@ -317,9 +317,11 @@ PlanBase PlanReader::base_of(const std::vector<Given>& variant) const {
 
 PlanWords PlanReader::read() && {
   for (const auto& variant : variants_) plan_.bases.push_back(base_of(variant));
-  const Words words(variants_.front());
-  plan_.counts_accelerators = words.has("gpus") || words.has("nodes");
-  plan_.choices.states_grads = words.has("grads");
+  plan_.counts_accelerators = std::ranges::all_of(variants_, [](const std::vector<Given>& variant) {
+    const Words words(variant);
+    return words.has("gpus") || words.has("nodes");
+  });
+  plan_.choices.states_grads = Words(variants_.front()).has("grads");
   return std::move(plan_);
 }
 
