@@ -172,6 +172,24 @@ std::string ServerLetter::text(std::string_view term) const { return read::find_
 
 namespace {
 
+struct Published {
+  std::string_view model;
+  Quant quant;
+  std::string_view suffix;
+};
+
+constexpr Published published[] = {
+#include "vocabulary/published.inc"
+};
+
+/// Whether the name is as the pattern, with a size of one word in the place of `*`.
+bool is_like(std::string_view name, std::string_view pattern) {
+  const auto star = std::min(pattern.find('*'), pattern.size());
+  const auto after = pattern.substr(std::min(star + 1, pattern.size()));
+  return name.size() >= pattern.size() && name.starts_with(pattern.substr(0, star)) && name.ends_with(after) &&
+         name.substr(star, name.size() - after.size() - star).find('-') == name.npos;
+}
+
 bool is_in(const serving::EngineRelease& release, const EngineOption& option) {
   const bool begun = option.since.empty() || serving::parse_release(option.since) <= release;
   return begun && (option.until.empty() || release < serving::parse_release(option.until));
@@ -210,6 +228,8 @@ ServedAs served_as(const ServerLetter& letter) {
   const bool quantizes = serving::row_of(letter.serving().engine).quantizes;
   const bool as_it_loads = quantizes && (quant == Quant::fp8 || quant == Quant::bnb_nf4);
   if (as_it_loads) return {model, quant == Quant::fp8 ? "fp8" : "bitsandbytes"};
+  const auto is_it = [&](const Published& each) { return each.quant == quant && is_like(model, each.model); };
+  if (const auto* own = quantity::find_if_or_null(published, is_it)) return {model + std::string(own->suffix), {}};
   const auto slash = model.find('/');  // whose checkpoint of that type it is nobody said, and many owners have none
   return {(slash == model.npos ? model : "OWNER" + model.substr(slash)) + std::string(suffix->text), std::nullopt};
 }
