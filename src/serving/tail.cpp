@@ -82,11 +82,13 @@ std::vector<spec::Request> drawn(const spec::Load& load, std::int64_t count, dou
   constexpr double apart = 0.1;
   const double ratio = load.range_ratio.value_or((1 - apart) / (1 + apart));
   const double longest = static_cast<double>(load.output) * (load.range_ratio ? 1.0 : 1 + apart);
+  const bool at_once = std::isinf(rate);  // no gaps, and no logarithms of them
   Draws draws;
   std::vector<spec::Request> requests(static_cast<std::size_t>(count));
   double now = 0;
   for (spec::Request& each : requests) {
-    now -= quantity::log1p(-draws.even()) / rate;
+    const double even = draws.even();
+    if (!at_once) now -= quantity::log1p(-even) / rate;
     each = {now, drawn_length(load.prompt, load.range_ratio.value_or(1.0), draws),
             drawn_length(std::llround(longest), ratio, draws)};
   }
