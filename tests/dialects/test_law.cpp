@@ -167,3 +167,88 @@ TEST_CASE("a launch read back takes the bytes and seconds of the run that it was
 TEST_CASE("a launch for one machine of eight, read back, takes the bytes and seconds that it was printed for") {
   for (const auto& dialect : dialects_of_trainers) CHECK(read_all_back(dialect.framework, 8).said > 0);
 }
+
+namespace {
+
+/// Where one option or key of a launch begins and ends: "--name" with its value, a line "key: value" of a file.
+struct Piece {
+  std::size_t at;
+  std::size_t size;
+};
+
+/// Each with its values, which end before the next option or a program.
+std::vector<Piece> options_in(const std::string& command) {
+  constexpr std::string_view blank = " \n";
+  std::vector<Piece> pieces;
+  for (auto at = command.find(" --"); at != command.npos; at = command.find(" --", at + 1)) {
+    auto end = std::min(command.find_first_of(blank, at + 1), command.size());
+    while (end < command.size() && command[end] == ' ') {
+      const auto next = std::min(command.find_first_of(blank, end + 1), command.size());
+      const auto word = std::string_view(command).substr(end + 1, next - end - 1);
+      if (word.starts_with('-') || word == "\\" || word.ends_with(".py")) break;
+      end = next;
+    }
+    pieces.push_back({at, end - at});
+  }
+  return pieces;
+}
+
+/// Lines of a file in the command that hold a scalar: no other depends on them.
+std::vector<Piece> keys_in(const std::string& command) {
+  std::vector<Piece> pieces;
+  for (std::size_t at = command.find('\n'); at != command.npos; at = command.find('\n', at + 1)) {
+    const auto end = std::min(command.find('\n', at + 1), command.size());
+    const auto line = std::string_view(command).substr(at, end - at);
+    const bool is_scalar = line.find(": ") != line.npos && line.find_first_of("{}[]\"") == line.npos;
+    if (is_scalar) pieces.push_back({at, line.size()});
+  }
+  return pieces;
+}
+
+}  // namespace
+
+namespace {
+
+/// What is wrong with a reading: nothing, or an error that blames no key that still stands there.
+std::string blamed_without_reason(const std::string& command, const spec::Question& asked) {
+  try {
+    read_back(command, asked);
+  } catch (const quantity::BadInput& error) {
+    const bool is_known = error.problem().find("starts no trainer") == std::string::npos;  // what tells it was taken
+    if (is_known && error.place() == "command") return error.what();
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("a launch without any one of its options and keys is read, or a key that contradicts is named") {
+  std::size_t asked = 0;
+  for (const auto& [framework, says] : dialects_of_trainers) {
+    for (const std::string method : {"full", "lora", "qlora"}) {
+      for (const int gpus : {1, 8}) {
+        const auto line = fmt::format(
+            "--model llama-3-8b --framework {} --method {} --gpu h100-sxm:{} --seq 2048 --micro-batch 2 --grad-accum 4",
+            framework, method, gpus);
+        std::optional<spec::Question> question;
+        try {
+          question = test::question(line);
+        } catch (const quantity::BadInput&) {
+          continue;  // what the framework does not do is refused by name
+        }
+        for (const auto& launch : dialects::launches(*question)) {
+          auto pieces = options_in(launch.command);
+          quantity::append(pieces, keys_in(launch.command));
+          for (const auto& [at, size] : pieces) {
+            auto command = launch.command;
+            command.erase(at, size);
+            CAPTURE(framework, method, gpus, launch.command.substr(at, size), command);
+            CHECK(blamed_without_reason(command, *question) == "");
+            ++asked;
+          }
+        }
+      }
+    }
+  }
+  CHECK(asked > 300);
+}
