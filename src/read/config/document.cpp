@@ -41,11 +41,6 @@ auto look_up(const JsonPlace& object, Keys keys, Convert convert) -> std::option
   return std::nullopt;
 }
 
-std::vector<std::int64_t> integers_at(const JsonPlace& list, Range range) {
-  if (!list.value().is_array()) list.fail("expected a list of whole numbers");
-  return quantity::mapped(list.items(), [&](const JsonPlace& item) { return item.integer(range.most, range.least); });
-}
-
 ConfigObject innermost_text_model(ConfigObject object) {
   while (auto inner = object.object(nested_text_models)) object = *std::move(inner);
   return object;
@@ -78,10 +73,6 @@ std::optional<Found<std::vector<std::string>>> ConfigObject::texts(Keys keys) co
   return look_up(here(), keys, [](const JsonPlace& place) { return place.strings(); });
 }
 
-std::optional<Found<std::vector<std::int64_t>>> ConfigObject::integers(Keys keys, Range range) const {
-  return look_up(here(), keys, [&](const JsonPlace& place) { return integers_at(place, range); });
-}
-
 std::optional<Found<const json*>> ConfigObject::value(std::string_view path) const {
   const auto place = descend(here(), path);
   if (!place) return std::nullopt;
@@ -90,14 +81,6 @@ std::optional<Found<const json*>> ConfigObject::value(std::string_view path) con
 
 bool ConfigObject::has(Keys keys) const {
   return look_up(here(), keys, [](const JsonPlace&) { return true; }).has_value();
-}
-
-std::optional<std::string> ConfigObject::null_at(Keys keys) const {
-  for (const auto key : keys) {
-    const auto place = descend(here(), key);
-    if (place && place->value().is_null()) return place->pointer();
-  }
-  return std::nullopt;
 }
 
 std::optional<ConfigObject> ConfigObject::object(Keys keys) const {

@@ -41,7 +41,6 @@ class ConfigObject {
   std::optional<Found<bool>> boolean(Keys keys) const;
   std::optional<Found<std::string>> text(Keys keys) const;
   std::optional<Found<std::vector<std::string>>> texts(Keys keys) const;
-  std::optional<Found<std::vector<std::int64_t>>> integers(Keys keys, Range range) const;
 
   /// The value at "attn_config.kv_n_heads", null included; empty where a step is missing.
   std::optional<Found<const nlohmann::json*>> value(std::string_view path) const;
@@ -51,8 +50,6 @@ class ConfigObject {
 
   /// Whether any of the keys is there with a value other than null.
   bool has(Keys keys) const;
-  /// The pointer of the first of the keys that is there with the value null.
-  std::optional<std::string> null_at(Keys keys) const;
   /// The object under the first of the keys that holds one.
   std::optional<ConfigObject> object(Keys keys) const;
 
