@@ -33,6 +33,9 @@ void add_checkpoint(const program::Program& program, const spec::Question& quest
   memory.steady[static_cast<std::size_t>(Phase::checkpoint)] = {Phase::checkpoint, 0, alive};
 }
 
+namespace {
+
+/// What this rank has in the memory of its machine, as labelled lines.
 std::vector<LedgerLine> host_ledger(const spec::Question& question, const Walks& walks) {
   std::vector<LedgerLine> lines;
   const auto add = [&](Holding holding, std::string label, Bytes size, std::string formula, std::string_view source) {
@@ -51,8 +54,6 @@ std::vector<LedgerLine> host_ledger(const spec::Question& question, const Walks&
       "whole weights, or after them the whole states of the optimizer", saving->source);
   return lines;
 }
-
-namespace {
 
 /// A forward pass with its loss over the batch of an evaluation (transformers trainer.py, prediction_step).
 spec::Question evaluating(const spec::Question& question) {

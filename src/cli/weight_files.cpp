@@ -41,6 +41,15 @@ Checkpoint read_one(const fs::path& path, WeightFile kind) {
   return *(is_gguf ? read_gguf(head, file.name()) : read_safetensors(head, file.name())).checkpoint;
 }
 
+/// The size that a pointer of Git LFS stands for, which a clone without it holds in the place of the weights.
+std::optional<std::uint64_t> lfs_size(const fs::path& path) {
+  constexpr std::uint64_t longest_pointer = 1024;
+  std::error_code error;
+  const auto size = fs::file_size(path, error);
+  if (error || size > longest_pointer) return std::nullopt;
+  return read::lfs_pointer_size(read_file(path, "--from"));
+}
+
 }  // namespace
 
 WeightFile weight_file(const fs::path& path) {
@@ -163,14 +172,6 @@ void add_missing(const Shards& shards, Checkpoint& all) {
 }
 
 }  // namespace
-
-std::optional<std::uint64_t> lfs_size(const fs::path& path) {
-  constexpr std::uint64_t longest_pointer = 1024;
-  std::error_code error;
-  const auto size = fs::file_size(path, error);
-  if (error || size > longest_pointer) return std::nullopt;
-  return read::lfs_pointer_size(read_file(path, "--from"));
-}
 
 bool is_shard_index(const fs::path& path) { return path.filename() == index_name; }
 

@@ -26,9 +26,6 @@ using FindSplit = std::function<std::optional<read::Checkpoint>(const std::strin
 /// A GGUF of that name with all its splits.
 read::Checkpoint with_splits(read::Checkpoint first, const std::string& name, const FindSplit& find);
 
-/// The size that a pointer of Git LFS stands for, which a clone without it holds in the place of the weights.
-std::optional<std::uint64_t> lfs_size(const std::filesystem::path& path);
-
 /// model.safetensors.index.json, which stands for the folder that it lies in.
 bool is_shard_index(const std::filesystem::path& path);
 

@@ -48,6 +48,12 @@ void keep_mask(BlockBuilder& b, const CoreAttention& core, const Value& q) {
   b.keep_for_backward("attention mask", q.rows, seen(b.context(), core), q.width);
 }
 
+/// True if PyTorch has no FlashAttention for these heads: they are too wide or in 32 bits, or the accelerator is too
+/// old (pytorch aten/src/ATen/native/transformers/cuda/sdp_utils.cpp, use_flash_attention).
+bool lacks_flash(const Context& c, const CoreAttention& core) {
+  return c.lacks_flash || core.qk_dim > widest_flash_head;
+}
+
 /// A kernel writes its result as its queries lie; what lies head by head is copied behind it (pytorch aten/src/ATen/
 /// native/transformers/cuda/flash_attn/flash_api.cpp, mha_fwd: empty_like; transformers integrations/sdpa_attention.py,
 /// the contiguous transposition). Kernels for what FlashAttention does not take, and with a mask, write by position
@@ -74,10 +80,6 @@ bool fuses_attention(const Context& c) {
   if (falls_back_to_eager(c)) return false;
   if (c.profile.attention.writes_out_capped_scores && c.shape().writing.caps_scores) return false;
   return c.training.attention != spec::AttentionKernel::eager && !c.profile.attention.writes_out_scores;
-}
-
-bool lacks_flash(const Context& c, const CoreAttention& core) {
-  return c.lacks_flash || core.qk_dim > widest_flash_head;
 }
 
 bool falls_back_to_math(const Context& c, const CoreAttention& core) {

@@ -213,18 +213,7 @@ Value scanned(BlockBuilder& b, const StateShape& s, const Scan& scan) {
   return out;
 }
 
-Value state_space(BlockBuilder& b, const StateShape& state, const Value& x) {
-  switch (state.form) {
-    case StateForm::duality: return duality(b, state, x);
-    case StateForm::gated_recurrence: return gated_recurrence(b, state, x);
-    case StateForm::short_convolution: return short_convolution(b, state, x);
-    case StateForm::wkv: return wkv(b, state, x);
-    case StateForm::matrix_memory: return matrix_memory(b, state, x);
-    case StateForm::lightning: return lightning(b, state, x);
-    case StateForm::selective_scan: break;
-  }
-  return selective_scan(b, state, x);
-}
+namespace {
 
 /// Projections in and out, a convolution, and time steps, B and C that depend on the input (transformers
 /// modeling_mamba.py, MambaMixer). A rank's channels give their part of what all channels' steps are made of (vLLM
@@ -254,6 +243,21 @@ Value duality(BlockBuilder& b, const StateShape& s, const Value& x) {
   Matrix last{Role::state_out, s.width, x.columns, s.bias, Cut::rows};
   if (b.context().profile.kernels.transformers_modules) last.multiplier = Multiplier::kernel;
   return b.linear(out, last);
+}
+
+}  // namespace
+
+Value state_space(BlockBuilder& b, const StateShape& state, const Value& x) {
+  switch (state.form) {
+    case StateForm::duality: return duality(b, state, x);
+    case StateForm::gated_recurrence: return gated_recurrence(b, state, x);
+    case StateForm::short_convolution: return short_convolution(b, state, x);
+    case StateForm::wkv: return wkv(b, state, x);
+    case StateForm::matrix_memory: return matrix_memory(b, state, x);
+    case StateForm::lightning: return lightning(b, state, x);
+    case StateForm::selective_scan: break;
+  }
+  return selective_scan(b, state, x);
 }
 
 void keep_state(BlockBuilder& b, const KeptState& kept) {

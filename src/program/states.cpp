@@ -221,13 +221,13 @@ Bytes update_scratch(const layers::Weight& w, const spec::Training& training) {
   }
 }
 
+namespace {
+
 /// bitsandbytes optim/optimizer.py, get_state_buffer.
 bool is_paged(const layers::Weight& w, Optimizer optimizer) {
   constexpr std::int64_t smallest_paged = 100'000;
   return spec::is_paged(optimizer) && w.elements >= smallest_paged;
 }
-
-namespace {
 
 Shards shards(spec::Sharding kind, std::int64_t group) {
   const int stage = spec::zero_stage(kind);

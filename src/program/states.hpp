@@ -51,10 +51,6 @@ quantity::Bytes optimizer_bytes(const layers::Weight& weight, const spec::Traini
 /// all tensors at once are described by Profile::optimizer_temporaries.
 quantity::Bytes update_scratch(const layers::Weight& weight, const spec::Training& training);
 
-/// True if the states of this tensor are in CUDA managed memory, which the driver moves to the host when the
-/// accelerator fills up: bitsandbytes pages states of at least 100,000 elements (optim/optimizer.py, get_state_buffer).
-bool is_paged(const layers::Weight& weight, spec::Optimizer optimizer);
-
 struct States {
   quantity::Bytes weights;         ///< of the model, with the narrow copies that products keep of them
   quantity::Bytes adapters;        ///< trained tensors beside the model

@@ -94,13 +94,14 @@ std::int64_t joined_node(const Links& links, const spec::Layout& layout) {
   return std::max(rack, machine);
 }
 
-}  // namespace
-
+/// Gigabits per second of one machine's network: as said, or as typical of the accelerator.
 double node_gigabits(const spec::Accelerator& gpu, const spec::Layout& layout) {
   if (layout.inter_node_gbps) return *layout.inter_node_gbps;
   const auto machine = static_cast<double>(quantity::ceil_divide(layout.gpus, layout.nodes));
   return gpu.network_gbps ? *gpu.network_gbps * machine : assumed_gigabits;
 }
+
+}  // namespace
 
 Network::Network(const Links& links, const spec::Accelerator& gpu, const spec::Layout& layout)
     : links_(links), node_(joined_node(links, layout)) {

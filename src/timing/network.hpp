@@ -106,9 +106,6 @@ class Network {
 /// shows .95 for 8 x 200 and 8 x 400 Gbit/s and .80 for TCP (GTC 2024, S62129).
 inline constexpr double network_efficiency = 0.9;
 
-/// Gigabits per second of one machine's network: as said, or as typical of the accelerator.
-double node_gigabits(const spec::Accelerator& gpu, const spec::Layout& layout);
-
 /// A copy between an accelerator and its host, one way.
 quantity::Seconds to_host(const spec::Accelerator& gpu, quantity::Bytes size);
 

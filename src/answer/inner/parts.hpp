@@ -36,9 +36,6 @@ void add_evaluation(const spec::Question& question, memory::StepMemory& memory);
 /// What is there while a checkpoint is written between two steps, where somebody asks.
 void add_checkpoint(const program::Program& program, const spec::Question& question, memory::StepMemory& memory);
 
-/// What this rank has in the memory of its machine, as labelled lines.
-std::vector<LedgerLine> host_ledger(const spec::Question& question, const Walks& walks);
-
 TimeAnswer time_answer(const spec::Question& question, const Walks& walks);
 
 /// What the engine of an online algorithm holds of the model: its weights in 16 bits.

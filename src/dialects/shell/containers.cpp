@@ -97,11 +97,16 @@ void put(LaunchCommand& launch, std::string_view key, std::string text, const st
   if (!text.empty()) launch.launcher.put({std::string(key), std::move(text), {}, where, {}});
 }
 
+namespace {
+
+/// "2", "device=0,1", "'\"device=0,1\"'"; "all" says nothing.
 std::string count_of(std::string text) {
   std::erase_if(text, [](char c) { return c == '"' || c == '\''; });
   if (text.starts_with("device=")) return std::to_string(1 + std::ranges::count(text, ','));
   return quantity::is_number(text) ? text : std::string();
 }
+
+}  // namespace
 
 std::vector<ShellWord> container_words(const Node& container, std::string_view place) {
   std::vector<ShellWord> words;

@@ -44,9 +44,6 @@ int line_of(const std::string& where);
 /// A setting of the machines, unless the text is empty.
 void put(LaunchCommand& launch, std::string_view key, std::string text, const std::string& where);
 
-/// "2", "device=0,1", "'\"device=0,1\"'"; "all" says nothing.
-std::string count_of(std::string text);
-
 /// The words of `entrypoint`, `command` and `args`, with the container's variables in the place of "$(NAME)". Of a text
 /// for a shell the words of the program that is known, or else of its last command.
 std::vector<ShellWord> container_words(const Node& container, std::string_view place);

@@ -144,9 +144,6 @@ struct LengthKeys {
 /// they are words, which `with_options` leaves out where nobody says how many samples there are.
 void take_length(Sheet& sheet, const LengthKeys& keys);
 
-/// Whether a switch says yes, or "auto".
-bool packs(const Sheet& sheet, std::initializer_list<std::string_view> keys);
-
 /// Without packing, samples are shorter than the longest.
 void assume_full_sequences(Sheet& sheet, std::initializer_list<std::string_view> packing_keys);
 

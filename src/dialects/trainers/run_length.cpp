@@ -59,6 +59,12 @@ void take_most(Sheet& sheet, std::string_view key) {
   sheet.assume(*most, "every data set holds as many samples");
 }
 
+/// Whether a switch says yes, or "auto".
+bool packs(const Sheet& sheet, std::initializer_list<std::string_view> keys) {
+  const Setting* setting = sheet.find(keys);
+  return setting != nullptr && sheet.truth(keys).value_or(quantity::to_lower(setting->text) == "auto");
+}
+
 }  // namespace
 
 void take_length(Sheet& sheet, const LengthKeys& keys) {
@@ -69,11 +75,6 @@ void take_length(Sheet& sheet, const LengthKeys& keys) {
   if (epochs != nullptr && !says_nothing(*epochs)) sheet.say("epochs", epochs->text, *epochs);
   if (!keys.usual.count.empty()) sheet.by_default("epochs", std::string(keys.usual.count), keys.usual.whose);
   if (packs(sheet, keys.packing)) sheet.say("packing", "1", *sheet.find(keys.packing));
-}
-
-bool packs(const Sheet& sheet, std::initializer_list<std::string_view> keys) {
-  const Setting* setting = sheet.find(keys);
-  return setting != nullptr && sheet.truth(keys).value_or(quantity::to_lower(setting->text) == "auto");
 }
 
 void assume_full_sequences(Sheet& sheet, std::initializer_list<std::string_view> packing_keys) {

@@ -69,10 +69,6 @@ Value core_attention(BlockBuilder& b, CoreAttention core, const Heads& local);
 /// check_head_dim_size_flash).
 inline constexpr std::int64_t widest_flash_head = 256;
 
-/// True if PyTorch has no FlashAttention for these heads: they are too wide or in 32 bits, or the accelerator is too
-/// old (pytorch aten/src/ATen/native/transformers/cuda/sdp_utils.cpp, use_flash_attention).
-bool lacks_flash(const Context& context, const CoreAttention& core);
-
 /// True if PyTorch writes attention out, in fp32: of its fused kernels FlashAttention's alone takes grouped heads,
 /// which transformers hands over whatever the accelerator and the type (sdp_utils.cpp, can_use_mem_efficient_attention;
 /// transformers issue 48633).

@@ -35,12 +35,6 @@ Value convolved(BlockBuilder& b, const Convolution& convolution, const Value& in
 /// A copy in another order, or of some columns; servers read the whole where it lies.
 Value copied(BlockBuilder& b, const Value& x, std::string_view name, std::int64_t columns);
 
-/// Mamba (Gu & Dao 2023, arXiv:2312.00752).
-Value selective_scan(BlockBuilder& b, const spec::StateShape& s, const Value& x);
-
-/// Mamba-2 (Dao & Gu 2024, arXiv:2405.21060).
-Value duality(BlockBuilder& b, const spec::StateShape& s, const Value& x);
-
 /// RG-LRU (De et al. 2024, arXiv:2402.19427).
 Value gated_recurrence(BlockBuilder& b, const spec::StateShape& s, const Value& x);
 
