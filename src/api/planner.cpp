@@ -141,13 +141,9 @@ read::PlanWords Planner::resolve(const std::vector<Given>& words) const {
 }
 
 search::PlanSpace Planner::space(const read::PlanWords& plan) const {
-  search::PlanQuestion question;
+  search::PlanQuestion question = options_.asked;
   for (const auto& base : plan.bases) question.bases.push_back(base.resolved.question);
   question.choices = plan.choices;
-  question.objective = options_.objective;
-  question.limits = options_.limits;
-  question.strict = options_.strict;
-  question.best = options_.best;
   leave_out_unsaid(question);
   return search::PlanSpace(std::move(question));
 }
@@ -178,8 +174,8 @@ std::optional<std::int64_t> Planner::fewest(const std::vector<Given>& words) con
 
 /// Of all accelerators there are, those that the objective and the limits can be told of.
 void Planner::leave_out_unknown(read::PlanWords& plan) const {
-  const bool needs_price = options_.objective == search::Objective::cost || options_.limits.cost;
-  const bool needs_power = options_.objective == search::Objective::energy;
+  const bool needs_price = options_.asked.objective == search::Objective::cost || options_.asked.limits.cost;
+  const bool needs_power = options_.asked.objective == search::Objective::energy;
   const std::size_t all = plan.bases.size();
   std::erase_if(plan.bases, [&](const read::PlanBase& base) {
     const auto& question = base.resolved.question;
@@ -249,7 +245,7 @@ void say_that_frameworks_differ(read::PlanWords& plan) {
 }  // namespace
 
 read::PlanWords Planner::bases(const std::vector<Given>& words) const {
-  const bool grows = options_.largest != Largest::nothing || options_.objective == search::Objective::micro_batch;
+  const bool grows = options_.largest != Largest::nothing || options_.asked.objective == search::Objective::micro_batch;
   read::PlanWords plan = known_bases(words);
   if (grows && !plan.counts_accelerators)
     plan = resolve(with(words, "gpus", "1"));  // the fewest that are enough for anything hold what is wanted

@@ -155,7 +155,7 @@ Reply fill_table(const Planner& planner, const PlanOptions& options, const Sourc
   table.column_term = options.table[1];
   table.rows = values_of(options.words, table.row_term);
   table.columns = values_of(options.words, table.column_term);
-  table.objective = word_of(options.objective);
+  table.objective = word_of(options.asked.objective);
   table.version = version();
   bool any = false;
   for (const auto& row : table.rows) {
@@ -213,7 +213,7 @@ std::vector<std::string> table_of(const Arguments& arguments) {
 std::size_t best_of(const Arguments& arguments) {
   constexpr std::int64_t most = 100'000;
   const std::string* text = arguments.find("top");
-  if (text == nullptr) return PlanOptions().best;
+  if (text == nullptr) return PlanOptions().asked.best;
   const auto count = quantity::parse_count(*text, "--top");
   if (count >= 1 && count <= most) return static_cast<std::size_t>(count);
   throw BadInput("--top", "expected 1 to 100,000, found '" + *text + "'");
@@ -223,7 +223,7 @@ void take_largest(const Arguments& arguments, PlanOptions& options) {
   const auto word = arguments.choice("largest", growing);
   if (word == "seq") options.largest = Largest::seq;
   if (word == "params") options.largest = Largest::params;
-  if (word == "micro-batch") options.objective = Objective::micro_batch;
+  if (word == "micro-batch") options.asked.objective = Objective::micro_batch;
 }
 
 void check(const PlanOptions& options) {
@@ -253,10 +253,10 @@ PlanOptions plan_options(const Arguments& arguments, const Surroundings& around)
   options.words = words_of(arguments);
   options.presets = text_of(arguments, "presets", {});
   options.calibration = text_of(arguments, "calibration", {});
-  options.objective = objective_of(text_of(arguments, "objective", objectives[0].word));
-  options.limits = limits_of(arguments);
-  options.strict = arguments.has("strict");
-  options.best = best_of(arguments);
+  options.asked.objective = objective_of(text_of(arguments, "objective", objectives[0].word));
+  options.asked.limits = limits_of(arguments);
+  options.asked.strict = arguments.has("strict");
+  options.asked.best = best_of(arguments);
   take_largest(arguments, options);
   options.table = table_of(arguments);
   options.search.is_quiet = arguments.has("quiet");

@@ -43,6 +43,8 @@ struct Checkpoint {
   std::vector<Given> words;          ///< the shape of a family that nobody knows, dimension by dimension
   std::vector<std::string> notes;
   std::uint64_t shards = 1;  ///< files that the whole is split into
+
+  void count(const StoredType& more);
 };
 
 /// Either the checkpoint, or how many bytes of the file must be at hand to read on.

@@ -101,6 +101,8 @@ struct PlanUnit {
   std::int64_t tp = 1, cp = 1, ep = 1, etp = 1;
   spec::ContextExchange cp_exchange = spec::ContextExchange::ring;
   bool whole_graph = false;  ///< graphs of a whole iteration
+
+  void shard(spec::Layout& layout) const;
 };
 
 /// Everything that can be chosen, and what all choices share.

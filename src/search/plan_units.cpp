@@ -90,11 +90,7 @@ class UnitList {
     spec::Layout layout;
     layout.gpus = question_.layout.gpus;
     layout.nodes = question_.layout.nodes;
-    layout.tp = unit_.tp;
-    layout.cp = unit_.cp;
-    layout.cp_exchange = unit_.cp_exchange;
-    layout.ep = unit_.ep;
-    layout.etp = unit_.etp;
+    unit_.shard(layout);
     layout.dp = layout.gpus / (unit_.tp * unit_.cp);
     return frameworks::broken_rule({question_.model.shape, question_.training, layout}, frameworks::LooksAt::ranks) ==
            nullptr;
@@ -124,6 +120,14 @@ std::vector<std::int64_t> degrees(std::vector<std::int64_t> stated, std::int64_t
   std::ranges::sort(stated);
   std::erase_if(stated, [&](std::int64_t value) { return n % value != 0; });
   return stated;
+}
+
+void PlanUnit::shard(spec::Layout& layout) const {
+  layout.tp = tp;
+  layout.cp = cp;
+  layout.cp_exchange = cp_exchange;
+  layout.ep = ep;
+  layout.etp = etp;
 }
 
 void add_units(std::uint32_t base, const spec::Question& question, const spec::RunChoices& choices,

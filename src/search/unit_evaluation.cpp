@@ -274,9 +274,9 @@ memory::CheckpointNeeds UnitSearch::saving_needs(PricedPolicy& policy, const Pip
   return highest;
 }
 
-const std::vector<timing::StagePasses>& UnitSearch::work_of(PricedProgram& program, std::uint32_t recompute,
-                                                            std::uint32_t list, Stages stages) {
-  return program.work.get(list, [&](std::vector<timing::StagePasses>& sum) {
+const std::vector<timing::Passes>& UnitSearch::work_of(PricedProgram& program, std::uint32_t recompute,
+                                                       std::uint32_t list, Stages stages) {
+  return program.work.get(list, [&](std::vector<timing::Passes>& sum) {
     timing::add_up_work(stages, program.times, program.program.companions, question_, profile(recompute), sum);
   });
 }

@@ -183,19 +183,14 @@ bool UnitSearch::take_micro_batch(std::int64_t micro_batch, std::int64_t dp) {
 }
 
 void UnitSearch::list_cells(const PlanUnit& unit) {
-  spec::Layout& layout = question_.layout;
-  layout.tp = unit.tp;
-  layout.cp = unit.cp;
-  layout.cp_exchange = unit.cp_exchange;
-  layout.ep = unit.ep;
-  layout.etp = unit.etp;
+  unit.shard(question_.layout);
   take_variant(variants_.front());
   pipelines_.clear();
   for (const Pipeline& pipeline : base_->pipelines) try {
       if (!cut(pipeline.pp)) continue;
       PipelineCells& cells = pipelines_.next();
       cells.pipeline = &pipeline;
-      cells.dp = layout.dp;
+      cells.dp = question_.layout.dp;
       add_cells(cells);
     } catch (const quantity::Overflow&) {  // tensors beyond what can be counted fit nowhere
     }

@@ -45,19 +45,6 @@ bool keeps_fp32(Use role) { return role == Use::router || role == Use::vector; }
 
 bool is_attention(Use role) { return role >= Use::query && role <= Use::attention_out; }
 
-Bytes* part_bytes(WeightPart part, WeightBytes& sum) {
-  switch (part) {
-    case WeightPart::table: return &sum.table;
-    case WeightPart::lookups: return &sum.lookups;
-    case WeightPart::head: return &sum.head;
-    case WeightPart::attention: return &sum.attention;
-    case WeightPart::mlp: return &sum.mlp;
-    case WeightPart::experts: return &sum.experts;
-    case WeightPart::other: break;
-  }
-  return &sum.other;
-}
-
 bool keeps_positions(const spec::Mixer& mixer) {
   const auto* state = std::get_if<spec::StateSpace>(&mixer);
   return std::holds_alternative<spec::GroupedAttention>(mixer) ||
@@ -90,15 +77,20 @@ formats::Quant scheme_of(const spec::Question& question, const Weight& weight) {
   return is_expert(weight) ? formats::of_experts(quant) : quant;
 }
 
-WeightPart part_of(const Weight& weight) {
+namespace {
+
+/// The part of the ledger that a tensor belongs to.
+Bytes WeightBytes::*part_of(const Weight& weight) {
   const Use role = spec::use_of(weight.role);
-  if (role == Use::table) return WeightPart::table;
-  if (role == Use::lookups) return WeightPart::lookups;
-  if (role == Use::head) return WeightPart::head;
-  if (is_attention(role)) return WeightPart::attention;
-  if (is_expert(weight)) return WeightPart::experts;
-  return is_layer_matrix(role) ? WeightPart::mlp : WeightPart::other;
+  if (role == Use::table) return &WeightBytes::table;
+  if (role == Use::lookups) return &WeightBytes::lookups;
+  if (role == Use::head) return &WeightBytes::head;
+  if (is_attention(role)) return &WeightBytes::attention;
+  if (is_expert(weight)) return &WeightBytes::experts;
+  return is_layer_matrix(role) ? &WeightBytes::mlp : &WeightBytes::other;
 }
+
+}  // namespace
 
 WeightBytes& WeightBytes::operator+=(const WeightBytes& more) {
   table += more.table;
@@ -134,7 +126,7 @@ Bytes WeightFormat::matrix_bytes(const Weight& weight) const {
 }
 
 std::int64_t WeightFormat::copies_over(const Weight& weight) const {
-  const bool cut = row_of(question_.serving.engine).cuts_dense && part_of(weight) == WeightPart::mlp;
+  const bool cut = row_of(question_.serving.engine).cuts_dense && part_of(weight) == &WeightBytes::mlp;
   return cut ? question_.serving.layout.attention_dp : 1;
 }
 
@@ -182,7 +174,7 @@ class BlockBytes {
   WeightBytes sum(std::uint16_t block, const LayerPlace& place) const {
     WeightBytes bytes;
     const layers::Block& held = program_.blocks[block];
-    for (const Weight& weight : held.weights) *part_bytes(part_of(weight), bytes) += format_.bytes(held, weight, place);
+    for (const Weight& weight : held.weights) bytes.*part_of(weight) += format_.bytes(held, weight, place);
     return bytes;
   }
 

@@ -12,11 +12,6 @@ namespace llmcalc::serving {
 
 using spec::Use;
 
-/// The part of the ledger that a tensor belongs to.
-enum class WeightPart { table, lookups, head, attention, mlp, experts, other };
-
-WeightPart part_of(const layers::Weight& weight);
-
 /// True of a matrix of which every expert has its own.
 bool is_expert(const layers::Weight& weight);
 

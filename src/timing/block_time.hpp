@@ -36,12 +36,16 @@ struct PassTime {
   }
 };
 
-struct BlockTime {
+/// What one micro-batch takes.
+struct Passes {
   PassTime forward;
   PassTime recompute;  ///< of the forward pass, what runs again before the backward pass
   PassTime backward;
   quantity::Seconds weight_gradients;  ///< of backward.products, those that no other stage waits for
-  quantity::Bytes saved;               ///< from the forward to the backward pass
+};
+
+struct BlockTime : Passes {
+  quantity::Bytes saved;  ///< from the forward to the backward pass
 };
 
 /// What prices a block: the same for all blocks of a run.

@@ -51,18 +51,19 @@ Chip chip_of(const spec::Accelerator& gpu) {
 }
 
 /// Rates of matrix products inside a training run.
-MatrixRates matrix_rates(const Chip& chip) {
+spec::ProductRates matrix_rates(const Chip& chip) {
   const spec::ProductRates& alone = chip.rates->products;
   const spec::RunRates& run = chip.rates->run;
+  spec::ProductRates rates = alone;
+  rates.narrow *= run.narrow / run.products;
   if (!is_measured_by_shape(*chip.rates)) {
-    const double ceiling = run.products * chip.ceiling;
-    return {ceiling,        ceiling, alone.fill, alone.whole_waves, alone.narrow * (run.narrow / run.products),
-            alone.four_bits};
+    rates.tile = rates.ceiling = run.products * chip.ceiling;
+    return rates;
   }
   const double best = std::max(alone.best_tile, alone.tile);
-  const double tile = run.products * std::min(best, alone.tile * std::max(1.0, chip.power));
-  const double ceiling = std::min(tile, run.products * run.large * alone.ceiling * chip.power);
-  return {tile, ceiling, alone.fill, alone.whole_waves, alone.narrow * (run.narrow / run.products), alone.four_bits};
+  rates.tile = run.products * std::min(best, alone.tile * std::max(1.0, chip.power));
+  rates.ceiling = std::min(rates.tile, run.products * run.large * alone.ceiling * chip.power);
+  return rates;
 }
 
 /// What reading and writing a sum, beyond the 2 bytes of a gradient, adds to the product that makes the gradients, over
@@ -148,7 +149,7 @@ Volume volume(const layers::Product& p) {
 }
 
 /// Of the peak of their type, what products in it reach over what 16-bit ones do of theirs.
-double narrow_share(const MatrixRates& rates, formats::Dtype compute) {
+double narrow_share(const spec::ProductRates& rates, formats::Dtype compute) {
   if (!formats::is_narrow_float(compute)) return 1.0;
   return compute == formats::Dtype::nvfp4 ? rates.narrow * rates.four_bits : rates.narrow;
 }
@@ -216,7 +217,7 @@ quantity::Seconds KernelPrices::product(const layers::Product& product, formats:
   const double by_row = pass == Pass::forward && formats::is_narrow_float(compute) ? row_kernel_ : 1.0;
   const double rate = peak(compute) * narrow_share(matrix_, compute) * alignment_factor(product) * by_row;
   const double tiled =
-      2.0 * area * units_ / matrix_.share * (static_cast<double>(shape.k) / rate + matrix_.fill / wide_rate_);
+      2.0 * area * units_ / matrix_.tile * (static_cast<double>(shape.k) / rate + matrix_.fill / wide_rate_);
 
   const Volume total = volume(shape);
   const double operand_width = width_of(compute);
@@ -232,7 +233,7 @@ quantity::Seconds KernelPrices::product(const layers::Product& product, formats:
 }
 
 quantity::Seconds KernelPrices::wide_product(quantity::Flops flops) const {
-  return quantity::seconds(start_ + quantity::in_flops(flops) / (matrix_.share * peak(formats::Dtype::fp32)));
+  return quantity::seconds(start_ + quantity::in_flops(flops) / (matrix_.tile * peak(formats::Dtype::fp32)));
 }
 
 quantity::Seconds KernelPrices::further_calls(std::int64_t calls) const {

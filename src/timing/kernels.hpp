@@ -14,16 +14,6 @@ namespace llmcalc::timing {
 /// where the second factor is no weight.
 enum class Pass { forward, backward_input, backward_weight, backward_factor };
 
-/// How fast the library multiplies matrices inside a run: as in spec::ProductRates.
-struct MatrixRates {
-  double share;    ///< of the dense peak of the type, that one tile reaches
-  double ceiling;  ///< that large products reach as a whole
-  double fill;
-  double whole_waves;
-  double narrow;
-  double four_bits;
-};
-
 struct Chip;
 
 /// The prices of one accelerator for one run, looked up once. \pre the accelerator outlives it
@@ -89,7 +79,7 @@ class KernelPrices {
   quantity::Bytes cache_;  ///< what it holds
   double units_;           ///< that work on tiles at the same time
   double sum_width_;       ///< bytes of the element that the product of a weight gradient adds to; 0: it adds to none
-  MatrixRates matrix_;
+  spec::ProductRates matrix_;  ///< inside a run
   spec::AttentionRates attention_;
   double host_operation_;        ///< seconds of the host for an operation of the forward pass
   double host_module_;           ///< and for a product

@@ -32,19 +32,27 @@ struct Pace {
   }
 };
 
+void add_backward(const BlockTime& block, double times, const Pace& pace, Passes& sum) {
+  sum.recompute += pace(block.recompute, times);
+  sum.backward += pace(block.backward, times);
+  sum.weight_gradients += times * pace.of_slowest * block.weight_gradients;
+}
+
+void add(const BlockTime& block, double times, const Pace& pace, Passes& sum) {
+  sum.forward += pace(block.forward, pace.forward_passes * times);
+  add_backward(block, times, pace, sum);
+}
+
 /// Frozen models run forward with each micro-batch, a value model is trained with it. Samples are made token by token,
 /// which no price of a whole pass says anything about.
 void add_companion(const program::Companion& companion, const StageGroup& group, std::span<const BlockTime> times,
-                   const Pace& pace, StagePasses& stage) {
+                   const Pace& pace, Passes& stage) {
   if (companion.role == program::CompanionRole::generation) return;
   for (const program::BlockRun& run : group.runs) {
     const BlockTime& block = times[companion.runs[run.block]];
     const auto n = static_cast<double>(run.count);
     stage.forward += pace(block.forward, n);
-    if (!companion.is_trained()) continue;
-    stage.recompute += pace(block.recompute, n);
-    stage.backward += pace(block.backward, n);
-    stage.weight_gradients += n * pace.of_slowest * block.weight_gradients;
+    if (companion.is_trained()) add_backward(block, n, pace, stage);
   }
 }
 
@@ -63,25 +71,20 @@ WeightTraffic weights_of(const StageGroup& stage, std::span<const WeightTraffic>
 }  // namespace
 
 BlockTime paced(const BlockTime& block, const spec::Question& question, const frameworks::Profile& profile) {
-  const Pace pace(question, profile);
-  return {pace(block.forward, pace.forward_passes), pace(block.recompute, 1.0), pace(block.backward, 1.0),
-          pace.of_slowest * block.weight_gradients, block.saved};
+  BlockTime time{{}, block.saved};
+  add(block, 1.0, Pace(question, profile), time);
+  return time;
 }
 
 void add_up_work(std::span<const StageGroup> stages, std::span<const BlockTime> times,
                  std::span<const program::Companion> companions, const spec::Question& question,
-                 const frameworks::Profile& profile, std::vector<StagePasses>& work) {
+                 const frameworks::Profile& profile, std::vector<Passes>& work) {
   const Pace pace(question, profile);
   work.clear();
   for (const StageGroup& group : stages) {
-    StagePasses& stage = work.emplace_back();
+    Passes& stage = work.emplace_back();
     for (const program::BlockRun& run : group.runs) {
-      const BlockTime& block = times[run.block];
-      const auto n = static_cast<double>(run.count);
-      stage.forward += pace(block.forward, pace.forward_passes * n);
-      stage.recompute += pace(block.recompute, n);
-      stage.backward += pace(block.backward, n);
-      stage.weight_gradients += n * pace.of_slowest * block.weight_gradients;
+      add(times[run.block], static_cast<double>(run.count), pace, stage);
     }
     for (const program::Companion& companion : companions) add_companion(companion, group, times, pace, stage);
   }

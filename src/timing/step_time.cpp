@@ -53,7 +53,7 @@ class StepTimer {
   void time(const PricedStages& stages, PipelineTimes& times) const;
 
  private:
-  StageTime stage_time(const StageGroup& group, const StagePasses& work, const StageTraffic& traffic) const;
+  StageTime stage_time(const StageGroup& group, const Passes& work, const StageTraffic& traffic) const;
   std::int64_t take_leaving(const program::BlockRun& run, std::int64_t& layers) const;
   Bytes leaving_of(const StageGroup& group) const;
   bool accumulates_apart() const;
@@ -121,8 +121,8 @@ Bytes StepTimer::leaving_of(const StageGroup& group) const {
   return saved;
 }
 
-StageTime StepTimer::stage_time(const StageGroup& group, const StagePasses& work, const StageTraffic& traffic) const {
-  StageTime stage{work.forward, work.recompute, work.backward, work.weight_gradients, {}, {}};
+StageTime StepTimer::stage_time(const StageGroup& group, const Passes& work, const StageTraffic& traffic) const {
+  StageTime stage{work, {}, {}};
   if (question_.layout.expert_overlap) {
     hide_expert_exchanges(stage, prices_.network.span(layers::RankGroup::expert).nodes() > 1);
   }
@@ -255,13 +255,13 @@ Seconds least_work(const BlockTime& block, const Hides& hides) {
   return least_pass(block.forward, hides) + least_pass(block.backward, hides);
 }
 
-void least_times(std::span<const StageGroup> stages, std::span<const StagePasses> work, const Hides& hides,
+void least_times(std::span<const StageGroup> stages, std::span<const Passes> work, const Hides& hides,
                  const spec::Question& question, PipelineTimes& times) {
   const auto busy = [&](const PassTime& pass) { return least_pass(pass, hides); };
   times = {std::move(times.groups), {}, {}, {}, {}};
   times.groups.clear();
   for (std::size_t i = 0; i < stages.size(); ++i) {
-    const StagePasses& stage = work[i];
+    const Passes& stage = work[i];
     const Seconds total = busy(stage.forward) + busy(stage.recompute) + busy(stage.backward);
     times.groups.push_back({{total, stage.weight_gradients}, stages[i].stages});
     if (total > times.slowest.total) times.slowest = times.groups.back().pace;
@@ -285,7 +285,7 @@ StepTime time_step(const program::Program& program, std::span<const BlockTime> t
   std::vector<DataTraffic> blocks;
   time_traffic(weights, question, profile, prices, blocks);
   const auto groups = program::stage_groups(program);
-  std::vector<StagePasses> work;
+  std::vector<Passes> work;
   add_up_work(groups, times, program.companions, question, profile, work);
   std::vector<StageTraffic> traffic;
   add_up_traffic(groups, weights, program.companions, question, profile, prices, traffic);

@@ -71,14 +71,6 @@ struct StepPrices {
   quantity::Bytes handed_on;             ///< the hidden state that one stage hands to the next
 };
 
-/// What the blocks of a stage take for one micro-batch, however their weights are sharded and offloaded.
-struct StagePasses {
-  PassTime forward;
-  PassTime recompute;
-  PassTime backward;
-  quantity::Seconds weight_gradients;
-};
-
 /// What the weights of a stage move, whatever its micro-batches do.
 struct StageTraffic {
   WeightTraffic weights;
@@ -92,7 +84,7 @@ struct StageTraffic {
 /// Sums over the blocks of each stage; `work` is overwritten, its storage reused.
 void add_up_work(std::span<const program::StageGroup> stages, std::span<const BlockTime> times,
                  std::span<const program::Companion> companions, const spec::Question& question,
-                 const frameworks::Profile& profile, std::vector<StagePasses>& work);
+                 const frameworks::Profile& profile, std::vector<Passes>& work);
 
 /// The same of their weights.
 void add_up_traffic(std::span<const program::StageGroup> stages, std::span<const WeightTraffic> weights,
@@ -112,7 +104,7 @@ double pace_of_slowest(std::int64_t accelerators);
 /// The stages of a pipeline, and of each what was added up.
 struct PricedStages {
   std::span<const program::StageGroup> groups;
-  std::span<const StagePasses> work;
+  std::span<const Passes> work;
   std::span<const StageTraffic> traffic;
 };
 
@@ -127,7 +119,7 @@ struct Hides {
 };
 
 /// What these passes take in any such way, and in any order: nothing waits for weights either.
-void least_times(std::span<const program::StageGroup> stages, std::span<const StagePasses> work, const Hides& hides,
+void least_times(std::span<const program::StageGroup> stages, std::span<const Passes> work, const Hides& hides,
                  const spec::Question& question, PipelineTimes& times);
 
 /// Likewise a block, without what is recomputed.

@@ -52,10 +52,7 @@ struct PlanOptions {
   std::vector<read::Given> words;  ///< of the vocabulary
   std::string presets;             ///< the folder that was named, if any
   std::string calibration;         ///< and the file
-  search::Objective objective = search::Objective::step_time;
-  search::PlanLimits limits;
-  bool strict = false;
-  std::size_t best = 10;
+  search::PlanQuestion asked;      ///< but for its bases and choices, which the words say
   Largest largest = Largest::nothing;
   std::vector<std::string> table;  ///< two terms, or none
   SearchOptions search;

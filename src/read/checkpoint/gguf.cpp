@@ -211,10 +211,7 @@ void refuse_what_is_no_model(const Gguf& file, std::string_view place) {
 void add_tensor(const GgufTensor& tensor, Checkpoint& checkpoint) {
   const auto* type = type_of(tensor);
   const std::string name = type == nullptr ? fmt::format("type {}", tensor.type) : std::string(type->name);
-  auto found = std::ranges::find(checkpoint.types, name, &StoredType::name);
-  if (found == checkpoint.types.end()) found = checkpoint.types.insert(found, {name, 0, 0});
-  ++found->tensors;
-  found->bytes += tensor.bytes;
+  checkpoint.count({name, 1, tensor.bytes});
   checkpoint.bytes += tensor.bytes;
   if (!tensor.name.starts_with("rope_")) checkpoint.parameters += tensor.elements;
 }

@@ -305,10 +305,7 @@ void check_ranges(std::vector<StoredTensor> tensors, std::uint64_t data_size, st
 }
 
 void add_tensor(const StoredTensor& tensor, Checkpoint& checkpoint) {
-  auto found = std::ranges::find(checkpoint.types, tensor.type, &StoredType::name);
-  if (found == checkpoint.types.end()) found = checkpoint.types.insert(found, {tensor.type, 0, 0});
-  ++found->tensors;
-  found->bytes += tensor.bytes;
+  checkpoint.count({tensor.type, 1, tensor.bytes});
   checkpoint.bytes += tensor.bytes;
   const auto parameters = parameters_of(tensor);
   checkpoint.parameters += parameters.value_or(0);

@@ -52,6 +52,13 @@ ShardIndex read_shard_index(std::string_view text, std::string_view place) {
   return index;
 }
 
+void Checkpoint::count(const StoredType& more) {
+  auto found = std::ranges::find(types, more.name, &StoredType::name);
+  if (found == types.end()) found = types.insert(found, {more.name, 0, 0});
+  found->tensors += more.tensors;
+  found->bytes += more.bytes;
+}
+
 Checkpoint join(std::vector<Checkpoint> shards) {
   if (shards.empty()) return {};
   Checkpoint all = std::move(shards.front());
@@ -60,15 +67,7 @@ Checkpoint join(std::vector<Checkpoint> shards) {
     all.bytes += next->bytes;
     all.parameters += next->parameters;
     all.counts_all = all.counts_all && next->counts_all;
-    for (const StoredType& type : next->types) {
-      const auto found = std::ranges::find(all.types, type.name, &StoredType::name);
-      if (found == all.types.end()) {
-        all.types.push_back(type);
-      } else {
-        found->tensors += type.tensors;
-        found->bytes += type.bytes;
-      }
-    }
+    for (const StoredType& type : next->types) all.count(type);
     if (!all.config) all.config = std::move(next->config);
   }
   all.shards = std::max<std::uint64_t>(all.shards, shards.size());

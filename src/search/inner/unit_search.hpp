@@ -83,8 +83,8 @@ struct PricedProgram {
   ProgramKey key;
   program::Program program;
   std::vector<timing::BlockTime> times;
-  std::optional<quantity::Seconds> least_work;       ///< of one micro-batch, on all stages together
-  PerStages<std::vector<timing::StagePasses>> work;  ///< of the pipeline's lists of stages
+  std::optional<quantity::Seconds> least_work;  ///< of one micro-batch, on all stages together
+  PerStages<std::vector<timing::Passes>> work;  ///< of the pipeline's lists of stages
 };
 
 /// Its blocks' memory under one way of making gradients.
@@ -276,8 +276,8 @@ class UnitSearch {
   bool host_has(quantity::Bytes of_rank, quantity::Bytes of_first) const;
   bool host_fits(PricedPolicy& policy, const Pipeline& pipeline, const Order& order,
                  const memory::CheckpointNeeds& saving);
-  const std::vector<timing::StagePasses>& work_of(PricedProgram& program, std::uint32_t recompute, std::uint32_t list,
-                                                  Stages stages);
+  const std::vector<timing::Passes>& work_of(PricedProgram& program, std::uint32_t recompute, std::uint32_t list,
+                                             Stages stages);
   quantity::Seconds least_step(PricedPolicy& policy, const Pipeline& pipeline, const Order& order);
   quantity::Seconds step_time(std::size_t variant, std::uint32_t recompute, const Pipeline& pipeline,
                               const Order& order);

@@ -11,13 +11,9 @@
 namespace llmcalc::timing {
 
 /// What one micro-batch takes on one stage.
-struct StageTime {
-  PassTime forward;
-  PassTime recompute;
-  PassTime backward;
-  quantity::Seconds weight_gradients;  ///< of the backward pass, what no other stage waits for
-  quantity::Seconds gathering;         ///< weights and gradients on their way that no block's work hides
-  quantity::Seconds offloading;        ///< to and from the host, likewise
+struct StageTime : Passes {
+  quantity::Seconds gathering;   ///< weights and gradients on their way that no block's work hides
+  quantity::Seconds offloading;  ///< to and from the host, likewise
 
   quantity::Seconds total() const {
     return forward.total() + recompute.total() + backward.total() + gathering + offloading;
