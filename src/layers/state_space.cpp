@@ -229,7 +229,7 @@ Value selective_scan(BlockBuilder& b, const StateShape& s, const Value& x) {
 /// projection on: it keeps that and the scan's result, makes the convolution again backward, and in transformers has
 /// the projection out within it (mamba_ssm 2.3.2 ops/triton/ssd_combined.py, MambaSplitConv1dScanCombinedFn).
 Value duality(BlockBuilder& b, const StateShape& s, const Value& x) {
-  constexpr double flops_a_state = 6.0;
+  constexpr double flops_of_duality = 6.0;  // a state
   const StateShape rank = share_of(s, b.context().tp);
   const std::int64_t conv_width = s.width + 2 * s.groups * s.state;
   const Value all = b.linear(x, {Role::state_in, x.columns, s.width + conv_width + s.heads, s.bias, Cut::columns});
@@ -238,7 +238,7 @@ Value duality(BlockBuilder& b, const StateShape& s, const Value& x) {
       convolved(b, {rank_width * b.context().tp, s.conv_kernel, s.conv_bias}, columns_of(all, rank_width));
   b.vector("time step bias, decays and skip", 3 * s.heads, Cut::columns);
   keep_state(b, {quantity::product(rank.width, s.state), quantity::product(rank_width, s.conv_kernel - 1)});
-  Value out = scanned(b, rank, {"state space duality", flops_a_state, conv, {all.id}, {all.id}, true});
+  Value out = scanned(b, rank, {"state space duality", flops_of_duality, conv, {all.id}, {all.id}, true});
   if (s.norm) out = gated_norm(b, s, rank.groups, out, all);
   Matrix last{Role::state_out, s.width, x.columns, s.bias, Cut::rows};
   if (b.context().profile.kernels.transformers_modules) last.multiplier = Multiplier::kernel;
