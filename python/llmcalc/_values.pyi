@@ -1038,9 +1038,9 @@ class FitOptions(FromOptions, total=False):
     rows: Option
     sweep: Option
     max_memory: Option
+    margin: Option
     max_days: Option
     max_cost: Option
-    margin: Option
     strict: Option
     baseline: Option
     worse_by: Option
@@ -1169,6 +1169,7 @@ class PlanOptions(FromOptions, total=False):
     worse_by: Option
     objective: Option
     max_memory: Option
+    margin: Option
     max_days: Option
     max_cost: Option
     write: Option

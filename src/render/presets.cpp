@@ -193,7 +193,7 @@ std::string to_text(const ModelCard& model) {
 
 std::string to_text(std::span<const ModelCard> models) {
   Table table({Align::left, Align::right, Align::right, Align::right, Align::left}, "");
-  table.add_row({"model", "parameters", "active", "context", "family"});
+  table.add_row({"model", "total", "active", "context", "family"});
   for (const auto& model : models) {
     const bool sparse = model.size.active != model.size.total;
     table.add_row({model.id, quantity::format_parameters(model.size.total),

@@ -158,7 +158,7 @@ std::string table_of(const Runs& runs, const std::vector<const RunColumn*>& told
 }
 
 /// Columns that a screen does without where it is too narrow for all, those first that others nearly say.
-constexpr std::string_view giving_way[] = {"up to", "whole", "first token", "layout"};
+constexpr std::string_view giving_way[] = {"up to", "whole", "first token", "layout", "of"};
 
 }  // namespace
 

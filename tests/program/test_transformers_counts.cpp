@@ -221,9 +221,10 @@ std::vector<std::string> unmissed(json config) {
 
 }  // namespace
 
+/// Beside Pi0, whose text model lies below its vision model's, so that what stands beside that is nobody's text.
 TEST_CASE("a key that moves the count of any type would be listed if nothing read it", "[long]") {
   for (const json& type : types()) {
-    if (!type.contains("config")) continue;
+    if (!type.contains("config") || type.at("type") == "pi0") continue;
     INFO(type.at("type"));
     CHECK(unmissed(type.at("config")) == std::vector<std::string>{});
   }
