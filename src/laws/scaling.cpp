@@ -38,7 +38,7 @@ void set_derived(Solver& solver, Variable variable, double value, answer::Explan
 void set_usual(Solver& solver, Variable variable, double value, const Usual& usual, ScaleAnswer& answer) {
   const std::string text = text_of(variable, value);
   solver.set(variable, {value, Standing::assumed, {"assumed", text, usual.source}});
-  answer.assumptions.push_back(fmt::format("{} {} ({})", facts(variable).label, text, usual.source));
+  answer.assume(fmt::format("{} {}", facts(variable).label, text), usual.source);
   solver.propagate();
 }
 
@@ -107,12 +107,12 @@ void follow_law(const LawChoice& choice, Solver& solver, ScaleAnswer& answer) {
                 {std::string(law.optimal_params),
                  with_numbers(law.optimal_params, {{"compute", text_of(compute, work)}}), source});
   }
-  answer.assumptions.push_back(fmt::format("compute-optimal under the law {} ({})", law.name, law.source));
+  answer.assume(fmt::format("compute-optimal under the law {}", law.name), std::string(law.source));
 }
 
 void follow_rule_of_thumb(Solver& solver, ScaleAnswer& answer) {
   solver.set(ratio, {answer::compute_optimal_ratio, Standing::assumed, {"assumed", "20", std::string(ratio_source)}});
-  answer.assumptions.emplace_back("compute-optimal at 20 tokens a parameter (Hoffmann et al. 2022)");
+  answer.assume("compute-optimal at 20 tokens a parameter", "Hoffmann et al. 2022");
   solver.propagate();
 }
 
@@ -245,7 +245,7 @@ void add_repetition(const KnownRun& run, const Solver& solver, ScaleAnswer& answ
 
 void add_loss(const ScaleQuestion& question, const KnownRun& run, ScaleAnswer& answer) {
   if (!run.loss) {
-    answer.assumptions.push_back(fmt::format("the law {} predicts no loss", facts(run.choice.law).name));
+    answer.assume(fmt::format("the law {} predicts no loss", facts(run.choice.law).name));
     return;
   }
   const auto& law = facts(run.choice.law);
@@ -292,8 +292,7 @@ void warn_of_extrapolation(const KnownRun& run, ScaleAnswer& answer) {
 void add_notes(const ScaleQuestion& question, const KnownRun& run, ScaleAnswer& answer) {
   const auto few = question.tokens ? answer::too_few_tokens(*question.tokens) : std::nullopt;
   if (few) answer.warnings.push_back(*few);
-  if (run.choice.law == ScalingLaw::kaplan)
-    answer.assumptions.emplace_back("kaplan counts parameters without embeddings");
+  if (run.choice.law == ScalingLaw::kaplan) answer.assume("kaplan counts parameters without embeddings");
   warn_of_extrapolation(run, answer);
 }
 
@@ -321,6 +320,14 @@ void add_frontier(const ScaleQuestion& question, const KnownRun& run, ScaleAnswe
 }
 
 }  // namespace
+
+void ScaleAnswer::assume(std::string words, std::string source) {
+  assumptions.push_back({std::move(words), std::move(source)});
+}
+
+std::string in_full(const Assumed& assumed) {
+  return assumed.source.empty() ? assumed.words : fmt::format("{} ({})", assumed.words, assumed.source);
+}
 
 ScaleAnswer scale(const ScaleQuestion& question) {
   check_inference(question);

@@ -104,12 +104,23 @@ struct FrontierTable {
   bool asked = false;                 ///< for it, and not for a budget
 };
 
+/// What an answer takes for granted, and whence it is.
+struct Assumed {
+  std::string words;
+  std::string source;  ///< empty where there is nothing to look up
+};
+
+/// With its source in brackets.
+std::string in_full(const Assumed& assumed);
+
 struct ScaleAnswer {
   std::vector<ScaleLine> lines;
   std::optional<FrontierTable> frontier;  ///< where it was asked for; the nearest sizes where a budget was stated
   ScalingLaw law = ScalingLaw::chinchilla;
-  std::vector<std::string> assumptions;
+  std::vector<Assumed> assumptions;
   std::vector<std::string> warnings;  ///< where the law is stretched beyond the runs it was fitted on
+
+  void assume(std::string words, std::string source = {});
 };
 
 /// Derives all that follows. A compute alone goes to the optimum of the law; parameters or tokens alone are taken to

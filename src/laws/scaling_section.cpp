@@ -241,7 +241,7 @@ void add_inference(const ScaleQuestion& question, double params, ScaleAnswer& an
                           q::format_number(weights / q::giga, 4) + " GB",
                           Standing::derived,
                           {"params x bytes of a weight", product, "definition"}});
-  answer.assumptions.emplace_back("inference counts the weights alone: no KV cache, no activations, no runtime");
+  answer.assume("inference counts the weights alone: no KV cache, no activations, no runtime");
   if (!question.bandwidth || question.decode_rate) return;
   const double rate = q::in_bytes_per_second(*question.bandwidth) / weights;
   answer.lines.push_back(

@@ -100,18 +100,6 @@ std::string frontier_text(const laws::FrontierTable& frontier, const TextStyle& 
   return table.render();
 }
 
-/// What stands in brackets is whence it is, which --explain tells.
-std::string without_sources(std::string_view words) {
-  std::string text;
-  int depth = 0;
-  for (const char c : words) {
-    if (c == '(' && depth++ == 0 && text.ends_with(' ')) text.pop_back();
-    if (depth == 0) text += c;
-    if (c == ')') --depth;
-  }
-  return text;
-}
-
 }  // namespace
 
 std::string to_text(const laws::ScaleAnswer& answer, const TextStyle& style) {
@@ -124,8 +112,8 @@ std::string to_text(const laws::ScaleAnswer& answer, const TextStyle& style) {
     table.least = answer.frontier->asked ? table.lines.size() : 0;
     blocks.push_back(std::move(table));
   }
-  const auto told = [&](const std::string& words) {
-    return spec::Assumption{style.explain ? words : without_sources(words)};
+  const auto told = [&](const laws::Assumed& assumed) {
+    return spec::Assumption{style.explain ? in_full(assumed) : assumed.words};
   };
   blocks.push_back(assumed_block(quantity::mapped(answer.assumptions, told), style));
   constexpr std::size_t any_number = 1000;

@@ -236,7 +236,8 @@ void describe(auto& field, const ScaleReport& report) {
   field("gpu_hours", value("gpu_hours"), "null where nothing was said about accelerators");
   field("total_seconds", value("time_s"), "null where nothing was said about accelerators");
   field("lines", answer.lines, "everything that follows");
-  field("assumptions", answer.assumptions, "what nobody said and the answer depends on");
+  field("assumptions", quantity::mapped(answer.assumptions, laws::in_full),
+        "what nobody said and the answer depends on");
   field("law", OneOf{facts(answer.law).name, law_names}, "by which the answer goes");
   field("loss", value("loss"), "predicted by the law, in nats a token; null where it predicts none");
   field("cost_usd", value("cost_usd"), "of the run; null where no price is known");
