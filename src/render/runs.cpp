@@ -64,6 +64,7 @@ struct RunColumn {
   Align align;
   std::string (*cell)(const RunLine&);
   std::string (*field)(const RunLine&) = nullptr;  ///< where it is another
+  int gives_way = 0;  ///< in which turn a screen that is too narrow for all does without it; 0: in none
 };
 
 using answer::Verdict;
@@ -82,20 +83,20 @@ constexpr RunColumn run_columns[] = {
      [](const RunLine& line) { return bytes_of(line, line.verdict.has_value(), &Verdict::needed); }},
     {"up to", "high_bytes", Align::right,
      [](const RunLine& line) { return gib_of(line, line.verdict.has_value(), &Verdict::high); },
-     [](const RunLine& line) { return bytes_of(line, line.verdict.has_value(), &Verdict::high); }},
+     [](const RunLine& line) { return bytes_of(line, line.verdict.has_value(), &Verdict::high); }, 1},
     {"of", "capacity_bytes", Align::right,
      [](const RunLine& line) { return gib_of(line, is_judged(line), &Verdict::capacity); },
-     [](const RunLine& line) { return bytes_of(line, is_judged(line), &Verdict::capacity); }},
+     [](const RunLine& line) { return bytes_of(line, is_judged(line), &Verdict::capacity); }, 5},
     {"step", "step_seconds", Align::left, [](const RunLine& line) { return shown_if(line.step, duration_of); },
      [](const RunLine& line) { return shown_if(line.step, seconds_of); }},
     {"", "error", Align::left, [](const RunLine& line) { return shown(line.error, Medium::csv); }},
     {"whole", "total_seconds", Align::left, [](const RunLine& line) { return shown_if(line.total, duration_of); },
-     [](const RunLine& line) { return shown_if(line.total, seconds_of); }},
+     [](const RunLine& line) { return shown_if(line.total, seconds_of); }, 2},
     {"cost", "cost_usd", Align::left, [](const RunLine& line) { return shown_if(line.cost, money_of); },
      [](const RunLine& line) { return shown_if(line.cost, dollars_of); }},
     {"first token", "first_token_seconds", Align::left,
      [](const RunLine& line) { return shown_if(line.first_token, duration_of); },
-     [](const RunLine& line) { return shown_if(line.first_token, seconds_of); }},
+     [](const RunLine& line) { return shown_if(line.first_token, seconds_of); }, 3},
     {"a token", "token_seconds", Align::left, [](const RunLine& line) { return shown_if(line.token, duration_of); },
      [](const RunLine& line) { return shown_if(line.token, seconds_of); }},
     {"a million", "token_cost_usd", Align::left,
@@ -103,7 +104,7 @@ constexpr RunColumn run_columns[] = {
      [](const RunLine& line) { return shown_if(line.token_cost, dollars_of); }},
     {"at once", "at_once", Align::right, [](const RunLine& line) { return shown_if(line.at_once, count_of); }},
     {"layout", "layout", Align::left, [](const RunLine& line) { return line.layout; },
-     [](const RunLine& line) { return shown(line.layout, Medium::csv); }},
+     [](const RunLine& line) { return shown(line.layout, Medium::csv); }, 4},
     {"", "reason", Align::left,
      [](const RunLine& line) { return shown(quantity::joined(line.reasons, "; "), Medium::csv); }},
     {"", "advice", Align::left, [](const RunLine& line) { return shown(line.advice, Medium::csv); }},
@@ -157,9 +158,6 @@ std::string table_of(const Runs& runs, const std::vector<const RunColumn*>& told
   return table.render();
 }
 
-/// Columns that a screen does without where it is too narrow for all, those first that others nearly say.
-constexpr std::string_view giving_way[] = {"up to", "whole", "first token", "layout", "of"};
-
 }  // namespace
 
 /// A line for each run; below them why some fail, which no column is wide enough for.
@@ -167,9 +165,9 @@ std::string to_text(const Runs& runs) {
   auto told = read_by_people(runs);
   std::erase_if(told, [](const RunColumn* column) { return column->cell == why_or_error; });
   auto text = table_of(runs, told);
-  for (const auto head : giving_way) {
-    if (!is_too_wide(text)) break;
-    std::erase_if(told, [&](const RunColumn* column) { return column->head == head; });
+  const int turns = std::ranges::max(run_columns, {}, &RunColumn::gives_way).gives_way;
+  for (int turn = 1; turn <= turns && is_too_wide(text); ++turn) {
+    std::erase_if(told, [&](const RunColumn* column) { return column->gives_way == turn; });
     text = table_of(runs, told);
   }
   std::string reasons;
