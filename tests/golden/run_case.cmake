@@ -32,7 +32,7 @@ execute_process(
   OUTPUT_FILE "${scratch}/stdout"
   ERROR_FILE "${scratch}/stderr"
   RESULT_VARIABLE exit_code
-  TIMEOUT 60)
+  TIMEOUT 600)
 if(CHECK)
   execute_process(COMMAND "${CHECK}" "${SCHEMA}" "${scratch}/stdout" COMMAND_ERROR_IS_FATAL ANY)
   return()
