@@ -98,6 +98,7 @@ std::string to_html(const ServingReport& report, const TextStyle& style) {
     if (report.answer.speed) add_speed(html, *report.answer.speed);
     if (!report.launch.empty())
       html.element("h2", "The command").open("pre class=\"command\"").lines(report.launch).close();
+    for (const auto& note : report.launch_notes) html.element("p", note);
     add_list(html, "Assumed", sentences(report.assumptions));
     add_list(html, "Not modelled, and measured on", report.answer.notes);
     add_question(html, report.question);

@@ -22,6 +22,7 @@ struct ServingReport {
   std::vector<serving::CapacityCell> table;  ///< of --table
   std::optional<search::ServerPlans> plans;  ///< of --find layout
   std::string launch;                        ///< the command that starts this server
+  std::vector<std::string> launch_notes;     ///< what to put in it, or do beside it, before it starts anything
   std::string launched_with;                 ///< the change that it makes, where the server as asked does not start
   std::int64_t servers = 1;                  ///< to start with it
   std::string prefill_launch;                ///< the command of those that read prompts for these

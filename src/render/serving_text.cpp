@@ -81,9 +81,8 @@ namespace {
 
 quantity::Bytes total_of(const ServingReport& report) { return report.answer.memory.held() + cache_of(report); }
 
-/// What is held, largest first, and how many that are smaller in one line.
-void add_largest(const RankMemory& memory, const MemoryUnit& unit, Table& table) {
-  constexpr std::size_t most = 4;
+/// What is held, so many largest first, and how many that are smaller in one line.
+void add_largest(const RankMemory& memory, const MemoryUnit& unit, std::size_t most, Table& table) {
   auto holdings = memory.holdings;
   std::erase_if(holdings, [](const MemoryLine& line) { return line.size == quantity::bytes(0); });
   std::ranges::stable_sort(holdings, std::ranges::greater(), &MemoryLine::size);
@@ -95,14 +94,14 @@ void add_largest(const RankMemory& memory, const MemoryUnit& unit, Table& table)
     table.add_row({fmt::format("{} smaller ones", holdings.size() - told), in_unit(others, unit), ""});
 }
 
-Paragraph serving_memory(const ServingReport& report, const TextStyle& style) {
+Paragraph serving_memory(const ServingReport& report, const TextStyle& style, std::size_t largest = 4) {
   const RankMemory& memory = report.answer.memory;
   const auto unit = unit_of(std::max({memory.capacity, total_of(report), quantity::gib(1)}), style);
   const bool all = style.full || style.explain;
   Table table({Align::left, Align::right, Align::left});
   table.wrap_last_column();
   table.add_row({paint("memory of one accelerator", Ink::heading, style), paint(unit.name, Ink::heading, style), ""});
-  if (!all) add_largest(memory, unit, table);
+  if (!all) add_largest(memory, unit, largest, table);
   for (const MemoryLine& holding : all ? memory.holdings : std::vector<MemoryLine>()) {
     table.add_row({std::string(holding.label) + (holding.measured ? " *" : ""), in_unit(holding.size, unit), ""});
     explain(holding, style, table);
@@ -328,7 +327,7 @@ Paragraph serving_remarks(const ServingReport& report, const TextStyle& style) {
 
 }  // namespace
 
-/// A short command, and that of what a search found, stay on any screen.
+/// A command stays on any screen unless it is several.
 Paragraph serving_launch(const ServingReport& report, const TextStyle& style) {
   Paragraph block;
   const spec::Layout& layout = report.answer.deployment.question.layout;
@@ -351,11 +350,14 @@ Paragraph serving_launch(const ServingReport& report, const TextStyle& style) {
                            : elsewhere ? "on " + report.launched_with.substr(on_card.size())
                                        : std::string();
   add(what, report.launch, report.servers, layout.gpus - readers);
+  constexpr std::size_t comment = 14;
+  for (const auto& note : report.launch_notes) {
+    for (const auto& line : lines_of(wrapped(note, 0, 0, page_columns - comment)))
+      add_lines(block, labelled(std::exchange(label, ""), "# " + line, style));
+  }
   block.ends = {0, block.lines.size()};
   block.adjoins = true;
-  const bool has_tail = report.answer.speed && report.answer.speed->tail;  // it takes a line more, as broken limits do
-  const std::size_t few = has_tail || !report.answer.broken_limits.empty() ? 2 : 3;
-  if (report.plans || block.lines.size() <= few) block.least = block.lines.size();
+  if (report.plans || report.prefill_launch.empty()) block.least = block.lines.size();
   return block;
 }
 
@@ -370,14 +372,22 @@ Paragraph serving_last(const ServingReport& report, const TextStyle& style) {
 std::string to_text(const ServingReport& report, const TextStyle& style) {
   // What a search found takes the place of what the question's own layout holds.
   const bool searched = report.plans && !style.full && !style.explain;
-  auto memory = searched ? Paragraph() : serving_memory(report, style);
+  auto launch = serving_launch(report, style);
+  constexpr std::size_t short_command = 2;
+  const std::size_t longer = std::min<std::size_t>(3, launch.least - std::min(launch.least, short_command));
+  auto memory = searched ? Paragraph() : serving_memory(report, style, 4 - longer);
   if (!report.found.empty()) memory.least = 0;
   if (!report.found.empty()) memory.ends = {0, memory.lines.size()};
-  std::array blocks{serving_verdict(report, style), std::move(memory),
-                    table_of(report, style),        serving_capacity(report, style),
-                    serving_speed(report, style),   serving_plans(report, style),
-                    serving_changes(report, style), serving_remarks(report, style),
-                    serving_launch(report, style),  serving_last(report, style)};
+  std::array blocks{serving_verdict(report, style),
+                    std::move(memory),
+                    table_of(report, style),
+                    serving_capacity(report, style),
+                    serving_speed(report, style),
+                    serving_plans(report, style),
+                    serving_changes(report, style),
+                    serving_remarks(report, style),
+                    std::move(launch),
+                    serving_last(report, style)};
   const bool whole = style.full || style.explain || !report.table.empty();
   const bool warned = report.answer.capacity.queued > 0;  // on a line beside the answer
   const auto lines = whole ? blocks_without_end : style.lines - std::min<std::size_t>(style.lines, warned ? 1 : 0);

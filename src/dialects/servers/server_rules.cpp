@@ -278,9 +278,9 @@ std::int64_t copies(const ServerLetter& letter) {
 
 namespace {
 
-/// Of a server, what its checkpoint, its image and its users say: no option does.
-constexpr std::array<std::string_view, 7> of_no_command{"quant",  "engine_version", "group_size",   "imatrix",
-                                                        "accept", "other_usage",    "gpus_per_node"};
+/// Of a server, what its checkpoint, its image, its users and its machines say: no option does.
+constexpr std::array<std::string_view, 8> of_no_command{"quant",  "engine_version", "group_size",    "imatrix",
+                                                        "accept", "other_usage",    "gpus_per_node", "inter_node_gbps"};
 
 bool is_told(const read::Term& term) {
   const bool is_load = term.group == read::TermGroup::load && term.name == "context";
@@ -354,23 +354,24 @@ spec::Question one_of(spec::Question question, std::int64_t servers) {
 std::vector<std::string> notes_on(const ServerLetter& letter, const std::string& command) {
   std::vector<std::string> notes;
   const std::string model = served_as(letter).model;
-  if (letter.question.layout.nodes > 1) {
-    notes.push_back(
-        fmt::format("the command is typed on each of {} nodes: HEAD is the first one's address, NODE_RANK "
-                    "counts from 0",
-                    letter.question.layout.nodes));
-  }
-  if (model != letter.names.weights() && command.find(model) != std::string::npos) {
-    notes.push_back(fmt::format("{} stands for any {} checkpoint of {}", model, spec::name_of(letter.serving().quant),
-                                letter.names.weights()));
-  }
-  if (letter.serving().role != spec::ServerRole::both) {
-    notes.push_back(fmt::format("requests go to {}, which knows the servers of both kinds",
-                                serving::row_of(letter.serving().engine).handover.router));
-  }
-  if (letter.serving().options.draft.kind == spec::DraftKind::eagle) {
-    notes.emplace_back("DRAFT stands for a checkpoint of EAGLE layers that was trained for the model");
-  }
+  const auto add = [&](bool holds, std::string note) {
+    if (holds) notes.push_back(std::move(note));
+  };
+  const auto names = [&](const std::string& word) { return command.find(word) != std::string::npos; };
+  const auto& [weights, quant] = std::pair(letter.names.weights(), letter.serving().quant);
+  const std::string file = gguf_file(letter.names, quant);
+  add(letter.question.layout.nodes > 1,
+      fmt::format("the command is typed on each of {} nodes: HEAD is the first one's address, NODE_RANK counts from 0",
+                  letter.question.layout.nodes));
+  add(model != weights && names(model),
+      fmt::format("{} stands for any {} checkpoint of {}", model, spec::name_of(quant), weights));
+  add(names(file),
+      fmt::format("{} stands for a file of yours; -hf OWNER/REPOSITORY:{} fetches one", file, file_suffix(quant)));
+  add(letter.serving().role != spec::ServerRole::both,
+      fmt::format("requests go to {}, which knows the servers of both kinds",
+                  serving::row_of(letter.serving().engine).handover.router));
+  add(letter.serving().options.draft.kind == spec::DraftKind::eagle,
+      "DRAFT stands for a checkpoint of EAGLE layers that was trained for the model");
   return notes;
 }
 
