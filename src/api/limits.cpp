@@ -4,6 +4,7 @@
 #include "quantity/format.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/parse.hpp"
+#include "read/vocabulary.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -41,13 +42,7 @@ search::PlanLimits limits_of(const Arguments& arguments) {
   if (const auto* text = arguments.find("max-cost")) {
     limits.cost = quantity::dollars(quantity::parse_number(*text, "--max-cost"));
   }
-  const auto* margin = arguments.find("margin");
-  if (margin == nullptr) return limits;
-  if (margin->ends_with('%')) {
-    limits.margin_share = quantity::parse_share(*margin, "--margin");
-  } else {
-    limits.margin = quantity::parse_capacity(*margin, "--margin");
-  }
+  if (const auto* text = arguments.find("margin")) read::take_margin(*text, "--margin", limits);
   return limits;
 }
 
@@ -55,20 +50,10 @@ std::vector<std::string> beyond(const search::PlanLimits& limits, const answer::
   const auto& verdict = estimate.verdict;
   const bool has_card = verdict.kind != trust::VerdictKind::no_accelerator;
   const auto need = strict ? verdict.high : verdict.needed;
-  std::vector<std::string> found;
-  if (limits.memory && need > *limits.memory) {
-    found.push_back(fmt::format("--max-memory: {} are needed, {} allowed", quantity::format_gib(need),
-                                quantity::format_gib(*limits.memory)));
-  }
-  if (limits.margin || limits.margin_share) {
-    require(has_card, "margin", "there is no accelerator on which something is left", "name one with --gpu");
-    const auto left = verdict.capacity > need ? verdict.capacity - need : quantity::Bytes{};
-    const auto margin = limits.margin_of(verdict.capacity);
-    if (left < margin) {
-      found.push_back(
-          fmt::format("--margin: {} are left, {} asked for", quantity::format_gib(left), quantity::format_gib(margin)));
-    }
-  }
+  const bool has_margin = limits.margin || limits.margin_share;
+  require(has_card || !has_margin, "margin", "there is no accelerator on which something is left",
+          "name one with --gpu");
+  auto found = trust::beyond(limits, need, verdict.capacity);
   const auto& run = estimate.compute;
   if (limits.time) {
     require(estimate.timed, "max-days", "nothing is timed", "name an accelerator with --gpu");

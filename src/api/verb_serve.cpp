@@ -102,9 +102,8 @@ bool fails(const serving::ServingAnswer& answer) {
 
 /// The command that starts what was answered, or what the first advice makes of it where that does not start or does
 /// not carry the load.
-/// \return what is to be said beside it
 template <class Asked>
-auto add_launch(const Asked& asked, const std::vector<read::Given>& words, const spec::Question& question,
+void add_launch(const Asked& asked, const std::vector<read::Given>& words, const spec::Question& question,
                 const dialects::ServedNames& names, render::ServingReport& report) {
   const bool changes = fails(report.answer) && !report.advice.empty();
   if (changes) report.launched_with = report.advice.front().change;
@@ -118,7 +117,7 @@ auto add_launch(const Asked& asked, const std::vector<read::Given>& words, const
   }
   report.launch = std::move(command.text);
   report.servers = command.servers;
-  return command.notes;
+  report.launch_notes = std::move(command.notes);
 }
 
 }  // namespace
@@ -151,12 +150,10 @@ render::ServingReport serve(const std::vector<read::Given>& said, const std::opt
   report.advice = serving::advise(report.answer, [&] { return larger_than(question.gpu, catalogue); });
   if (!question.gpu) report.cards = serving::ask_cards(question, usual_cards(catalogue));
   if (options.table) report.table = serving::capacity_cells(question);
-  const auto names = served_names(words, resolved, catalogue);
-  const auto notes = add_launch(asked, words, question, names, report);
+  add_launch(asked, words, question, served_names(words, resolved, catalogue), report);
   report.warnings = resolved.warnings();
   report.assumptions = std::move(resolved.assumptions);
   for (const auto& sentence : report.answer.deployment.setup.assumptions) report.assumptions.push_back({sentence});
-  for (const auto& sentence : notes) report.assumptions.push_back({sentence});
   report.version = version();
   return report;
 }
@@ -235,6 +232,8 @@ void add_words_of(const Trace& trace, AskedQuestion& asked) {
 std::shared_ptr<const Trace> take_trace(const Arguments& arguments, const Surroundings& around, AskedQuestion& asked) {
   const std::string* path = arguments.find("requests");
   if (path == nullptr) return nullptr;
+  if (std::ranges::all_of(*path, quantity::is_digit))
+    throw quantity::BadInput("--requests", "is a file of requests, not how many there are", "--concurrency " + *path);
   auto trace = read::read_requests(around.text(*path, "--requests"), *path);
   constexpr std::size_t most = 10'000;  // some 100 ms
   if (trace.size() > most) {
@@ -276,6 +275,11 @@ render::RunLine line_of(const NamedRun& run, const Asking& asking) {
   if (!answer.reason.empty()) line.reasons.push_back(answer.reason);
   quantity::append(line.reasons, answer.broken_limits);
   if (asking.strict && has_waiting(answer)) line.reasons.push_back(waiting_words(answer));
+  if (fails(answer)) {
+    const auto larger = [&] { return larger_than(resolved.question.gpu, asking.sources.catalogue); };
+    const auto advice = serving::advise(answer, larger);
+    if (!advice.empty()) line.advice = advice.front().change;
+  }
   line.at_once = answer.capacity.max_concurrency;
   if (!answer.speed) return line;
   line.first_token = answer.speed->ttft;

@@ -8,8 +8,9 @@
 #include <vector>
 
 namespace llmcalc::spec {
+struct MemoryLimits;
 struct Question;
-}
+}  // namespace llmcalc::spec
 
 namespace llmcalc::read {
 
@@ -61,6 +62,10 @@ bool describes_model(const Shorthand& shorthand);
 
 /// The shorthand of that name ("inter_node" or "inter-node"), or nullptr.
 const Shorthand* find_shorthand(std::string_view name);
+
+/// "2GiB", or a share of an accelerator's memory, as "10%".
+/// \throws quantity::BadInput at `place`
+void take_margin(std::string_view text, std::string_view place, spec::MemoryLimits& limits);
 
 /// Every name of the vocabulary and of its shorthands, for "did you mean".
 std::vector<std::string_view> all_term_names();

@@ -25,15 +25,11 @@ namespace llmcalc::search {
 
 enum class Objective { step_time, cost, energy, memory, gpus, micro_batch };
 
-struct PlanLimits {
-  std::optional<quantity::Bytes> memory;  ///< of one accelerator, where it is less than the accelerator has
-  std::optional<quantity::Bytes> margin;  ///< of its memory that must be left
-  std::optional<double> margin_share;     ///< the same, of what it has
+struct PlanLimits : spec::MemoryLimits {
   std::optional<quantity::Seconds> time;  ///< of the whole run
   std::optional<quantity::Money> cost;
 
-  /// What a capacity must have left.
-  quantity::Bytes margin_of(quantity::Bytes capacity) const;
+  bool stated() const { return memory || margin || margin_share || time || cost; }
 };
 
 struct PlanQuestion {

@@ -121,15 +121,6 @@ spec::Accelerator accelerator_of(const spec::Question& question) {
   throw BadInput("--gpu", "a plan needs an accelerator", "--gpu h100-sxm, or --gpu any");
 }
 
-}  // namespace
-
-quantity::Bytes PlanLimits::margin_of(quantity::Bytes capacity) const {
-  const double share = margin_share.value_or(0.0) * static_cast<double>(in_bytes(capacity));
-  return margin.value_or(quantity::bytes(static_cast<std::int64_t>(share)));
-}
-
-namespace {
-
 quantity::Bytes limited_capacity(const spec::Question& question, const PlanLimits& limits) {
   const quantity::Bytes capacity = trust::capacity_of(question).value_or(question.gpu->memory_usable);
   const auto left = capacity - std::min(capacity, limits.margin_of(capacity));

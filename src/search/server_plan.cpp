@@ -1,6 +1,7 @@
 #include "search/server_plan.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "serving/answer.hpp"
 #include "serving/capacity.hpp"
 
 #include <algorithm>
@@ -101,7 +102,7 @@ std::vector<std::int64_t> concurrencies_up_to(std::int64_t most) {
 std::int64_t at_once(const spec::Question& question, const serving::Deployment& deployment) {
   const std::int64_t length = question.serving.load.prompt + question.serving.load.output;
   const auto rank = serving::tightest_rank(deployment, {std::max(length, question.serving.load.context), 1});
-  if (!rank.fits() || rank.limit > rank.capacity) return 0;
+  if (!rank.fits() || rank.limit > rank.capacity || !serving::beyond_memory(deployment, rank).empty()) return 0;
   const std::int64_t copies = question.layout.dp * question.serving.layout.attention_dp;
   const auto of_copy =
       static_cast<std::int64_t>(std::min(rank.sequences_in_pool, static_cast<double>(deployment.setup.max_sequences)));

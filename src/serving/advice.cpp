@@ -197,13 +197,30 @@ class Adviser {
 
 namespace {
 
-/// What carries a load that comes too fast or is held to too little time: narrower weights, and the fewest copies.
+/// The largest share of an accelerator that keeps what must be left of it, of an engine that takes a share.
+std::optional<Candidate> with_less(const Question& question) {
+  if (!row_of(question.serving.engine).reserves) return std::nullopt;
+  Question changed = question;
+  const auto leaves_enough = [&](std::int64_t thousandths) {
+    changed.serving.options.memory_fraction = static_cast<double>(thousandths) / 1000.0;
+    const Deployment deployment = deploy(changed);
+    return beyond_memory(deployment, tightest_rank(deployment, {deployment.setup.context, 1})).empty();
+  };
+  if (leaves_enough(999)) return std::nullopt;
+  changed.serving.options.memory_fraction = static_cast<double>(largest(999, leaves_enough)) / 1000.0;
+  return weigh(changed, fmt::format("--memory-fraction {}", *changed.serving.options.memory_fraction),
+               "fewer requests at once");
+}
+
+/// What carries a load that comes too fast or is held to too little: a smaller share of the accelerator, narrower
+/// weights, and the fewest copies.
 std::vector<Candidate> advise_load(const Question& question) {
   std::vector<Candidate> found;
   const auto take = [&](Candidate candidate) {
     if (candidate.carries) found.push_back(std::move(candidate));
     return !found.empty();
   };
+  if (auto less = with_less(question)) take(std::move(*less));
   for (const Quant quant : ladder(question.serving.engine)) {
     if (!is_narrower(question, quant)) continue;
     Question changed = question;

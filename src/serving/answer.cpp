@@ -1,6 +1,7 @@
 #include "serving/answer.hpp"
 
 #include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/quantity/error.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "program/count.hpp"
 #include "quantity/format.hpp"
@@ -73,8 +74,14 @@ std::string reason_of(const Deployment& deployment, const RankMemory& memory) {
 }
 
 /// "it answers 20.7 of 500 requests a second", "the first token comes after 1.2 s, not within 1 s"
-std::vector<std::string> broken_limits(const spec::Load& load, const Speed& speed) {
-  std::vector<std::string> broken;
+void add_broken(const spec::Load& load, const Speed& speed, std::vector<std::string>& broken) {
+  const auto add_cost = [&](std::string_view what, const auto& costs, const auto& limit) {
+    if (!limit || *costs <= *limit) return;
+    broken.push_back(
+        fmt::format("{} {}, not {}", what, quantity::format_money(*costs), quantity::format_money(*limit)));
+  };
+  add_cost("an hour costs", speed.cost.hour, load.hour_cost);
+  add_cost("a million tokens cost", speed.cost.all, load.token_cost);
   const auto add = [&](std::string_view what, quantity::Seconds takes, const std::optional<quantity::Seconds>& limit) {
     if (!limit || takes <= *limit) return;
     broken.push_back(fmt::format("{} after {}, not within {}", what, quantity::format_duration(takes),
@@ -88,10 +95,29 @@ std::vector<std::string> broken_limits(const spec::Load& load, const Speed& spee
     add("the first token comes", speed.ttft, load.ttft);
   }
   add("each later one", speed.tpot, load.tpot);
-  if (!speed.tail) return broken;
+  if (!speed.tail) return;
   add("the first token of 95 in 100 comes", speed.tail->ttft.p95, load.ttft_p95);
   add("each later one of 95 in 100", speed.tail->tpot.p95, load.tpot_p95);
-  return broken;
+}
+
+/// A limit of what is not known cannot be held.
+void check_limits(const spec::Question& question) {
+  const spec::Load& load = question.serving.load;
+  const auto require = [&](bool is_limited, bool is_known, const char* option, const char* why, const char* hint) {
+    if (is_limited && !is_known) throw quantity::BadInput(option, why, hint);
+  };
+  constexpr const char* no_card = "there is no accelerator whose hours cost anything";
+  constexpr const char* no_price = "the accelerator's price is not known";
+  const bool has_card = question.gpu.has_value();
+  const auto* why = has_card ? no_price : no_card;
+  const auto* hint = has_card ? "say it with --price" : "name one with --gpu";
+  const bool is_priced = has_card && price_of(question);
+  require(load.hour_cost.has_value(), is_priced, "--max-cost-per-hour", why, hint);
+  require(load.token_cost.has_value(), is_priced, "--max-cost-per-million", why, hint);
+  const bool has_memory = has_card || question.pricing.memory;
+  const auto* no_memory = "there is no accelerator whose memory is taken";
+  require(load.memory.memory.has_value(), has_memory, "--max-memory", no_memory, "name one with --gpu");
+  require(load.memory.margin || load.memory.margin_share, has_memory, "--margin", no_memory, "name one with --gpu");
 }
 
 void judge(ServingAnswer& answer) {
@@ -274,6 +300,11 @@ std::vector<std::string> notes_on(const ServingAnswer& answer) {
 
 }  // namespace
 
+std::vector<std::string> beyond_memory(const Deployment& deployment, const RankMemory& memory) {
+  const bool reserves = row_of(deployment.question.serving.engine).reserves;
+  return trust::beyond(deployment.question.serving.load.memory, used(memory, reserves), memory.capacity);
+}
+
 bool uses_processor(const spec::Question& question) {
   const auto& options = question.serving.options;
   const std::int64_t all = question.model.layer_count() + 1;  // the head is the last of what -ngl counts
@@ -282,6 +313,7 @@ bool uses_processor(const spec::Question& question) {
 
 ServingAnswer serve(const spec::Question& question) {
   check_abilities(question);
+  check_limits(question);
   ServingAnswer answer;
   answer.deployment = deploy(question);
   const Deployment& deployment = answer.deployment;
@@ -298,7 +330,8 @@ ServingAnswer serve(const spec::Question& question) {
   answer.state = states_of(deployment, groups, deployment.setup.slots);
   judge(answer);
   if (answer.verdict == trust::VerdictKind::fits) answer.speed = speed_of(deployment);
-  if (answer.speed) answer.broken_limits = broken_limits(question.serving.load, *answer.speed);
+  if (answer.verdict == trust::VerdictKind::fits) answer.broken_limits = beyond_memory(deployment, answer.memory);
+  if (answer.speed) add_broken(question.serving.load, *answer.speed, answer.broken_limits);
   answer.notes = notes_on(answer);
   return answer;
 }

@@ -2,6 +2,7 @@
 #include "llmcalc/spec/question.hpp"
 #include "quantity/lists.hpp"
 #include "serving/advice.hpp"
+#include "serving/answer.hpp"
 #include "serving/inner/candidates.hpp"
 #include "serving/inner/engines.hpp"
 #include "serving/speed.hpp"
@@ -23,7 +24,8 @@ bool carries(const Deployment& deployment, const Capacity& capacity) {
   const Question& question = deployment.question;
   const auto& load = question.serving.load;
   const Demand alone{capacity.context, 1};
-  if (!starts(tightest_rank(deployment, alone))) return false;
+  const auto rank = tightest_rank(deployment, alone);
+  if (!starts(rank) || !beyond_memory(deployment, rank).empty()) return false;
   if (deployment.prefill && !starts(tightest_rank(*deployment.prefill, alone))) return false;
   if (!load.rate && capacity.max_concurrency < load.concurrency) return false;
   if (!question.gpu || !(load.rate || is_limited(load))) return true;
@@ -57,9 +59,17 @@ namespace {
 
 Candidate present(const Question& question, std::string change) { return weigh(question, std::move(change), {}); }
 
+/// More requests at once make a token cheaper, and more copies dearer: a search by their number asks how soon tokens
+/// come alone, and what it finds is held to its costs.
+Question without_costs(Question question) {
+  question.serving.load.hour_cost.reset();
+  question.serving.load.token_cost.reset();
+  return question;
+}
+
 /// The most that is kept of both, the cache's room and the limits of the load.
 std::vector<Candidate> find_concurrency(const Question& question, const Capacity& capacity) {
-  Question changed = question;
+  Question changed = without_costs(question);
   changed.serving.load.rate.reset();
   const auto keeps = [&](std::int64_t n) {
     changed.serving.load.concurrency = n;
@@ -68,6 +78,8 @@ std::vector<Candidate> find_concurrency(const Question& question, const Capacity
   };
   if (capacity.max_concurrency < 1) return {};
   const std::int64_t most = std::max<std::int64_t>(largest(capacity.max_concurrency, keeps), 1);
+  changed = question;
+  changed.serving.load.rate.reset();
   changed.serving.load.concurrency = most;
   return {present(changed, fmt::format("--concurrency {}", most))};
 }
@@ -75,8 +87,14 @@ std::vector<Candidate> find_concurrency(const Question& question, const Capacity
 std::vector<Candidate> find_context(const Question& question, const Capacity& capacity) {
   if (capacity.shared_context < 1) return {};
   Question changed = question;
-  changed.serving.load.context = capacity.shared_context;
-  return {present(changed, fmt::format("--context {}", capacity.shared_context))};
+  const auto leaves_enough = [&](std::int64_t context) {
+    changed.serving.load.context = context;
+    const Deployment deployment = deploy(changed);
+    return beyond_memory(deployment, tightest_rank(deployment, {context, 1})).empty();
+  };
+  const auto longest = largest(capacity.shared_context, leaves_enough);
+  changed.serving.load.context = longest > 0 ? longest : capacity.shared_context;
+  return {present(changed, fmt::format("--context {}", changed.serving.load.context))};
 }
 
 /// Ranks that one layer can be cut over. Pipelines and ranks of experts stay as they were said.
@@ -148,7 +166,7 @@ std::vector<Candidate> find_gpus(const Question& question) {
   constexpr std::int64_t most = 1024;
   std::vector<std::pair<std::int64_t, Candidate>> found;
   for (const std::int64_t tp : cards ? std::vector<std::int64_t>{1} : widths_of(question)) {
-    const Copies copies = fewest_copies(question, tp, cards ? most_cards : most / tp);
+    const Copies copies = fewest_copies(without_costs(question), tp, cards ? most_cards : most / tp);
     const Question changed = copied(question, copies);
     const std::int64_t gpus = changed.layout.gpus;
     std::string change = fmt::format("--gpus {}", gpus);

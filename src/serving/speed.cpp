@@ -57,6 +57,15 @@ double share_of_prompts(const Deployment& deployment, const Speed& speed) {
   return std::min(1.0, speed.requests_per_s * in_seconds(speed.prefill) / copies);
 }
 
+}  // namespace
+
+std::optional<quantity::Money> price_of(const spec::Question& question) {
+  if (question.pricing.price_per_hour) return question.pricing.price_per_hour;
+  return question.gpu ? question.gpu->price_per_hour : std::nullopt;
+}
+
+namespace {
+
 /// An hour of all accelerators, shared by what prompts and answers take of it.
 void add_cost(const Deployment& deployment, Speed& speed) {
   if (!(speed.requests_per_s > 0)) return;
@@ -65,9 +74,9 @@ void add_cost(const Deployment& deployment, Speed& speed) {
   const double prompts = share_of_prompts(deployment, speed);
   constexpr double million = 1e6;
   const double answered = million / std::max(speed.tokens_per_s, 1e-9);  // seconds for a million tokens
-  const auto price = question.pricing.price_per_hour ? question.pricing.price_per_hour : question.gpu->price_per_hour;
-  if (price) {
-    const double second = gpus * quantity::in_dollars(*price) / quantity::seconds_per_hour;
+  if (const auto price = price_of(question)) {
+    speed.cost.hour = quantity::dollars(gpus * quantity::in_dollars(*price));
+    const double second = quantity::in_dollars(*speed.cost.hour) / quantity::seconds_per_hour;
     speed.cost.output = quantity::dollars(second * (1 - prompts) * answered);
     speed.cost.all = quantity::dollars(second * answered);
     if (speed.prompt_tokens_per_s > 0)
@@ -103,9 +112,19 @@ Speed finished(const Deployment& deployment, const LoadClock& clock, Speed speed
   return speed;
 }
 
-using Limit = std::optional<Seconds>;
+template <class Value>
+bool keeps(const std::optional<Value>& limit, const std::optional<Value>& figure) {
+  return !limit || (figure && *figure <= *limit);
+}
 
-bool keeps(const Limit& limit, Seconds time) { return !limit || time <= *limit; }
+template <class Value>
+bool keeps(const std::optional<Value>& limit, const Value& figure) {
+  return keeps(limit, std::optional(figure));
+}
+
+bool keeps_costs(const spec::Load& load, const TokenCost& cost) {
+  return keeps(load.hour_cost, cost.hour) && keeps(load.token_cost, cost.all);
+}
 
 bool keeps_means(const spec::Load& load, const Speed& speed) {
   return !speed.saturated && keeps(load.ttft, speed.ttft) && keeps(load.tpot, speed.tpot);
@@ -122,10 +141,12 @@ trust::Spread error_bar(const spec::Question& question, spec::Measure measure) {
   return {wider * bar.below, wider * bar.above};
 }
 
-bool is_limited(const spec::Load& load) { return load.ttft || load.tpot || limits_tail(load); }
+bool is_limited(const spec::Load& load) {
+  return load.ttft || load.tpot || limits_tail(load) || load.hour_cost || load.token_cost;
+}
 
 bool keeps_limits(const spec::Load& load, const Speed& speed) {
-  if (!keeps_means(load, speed)) return false;
+  if (!keeps_means(load, speed) || !keeps_costs(load, speed.cost)) return false;
   if (!limits_tail(load)) return true;
   return speed.tail && keeps(load.ttft_p95, speed.tail->ttft.p95) && keeps(load.tpot_p95, speed.tail->tpot.p95);
 }

@@ -27,6 +27,7 @@ struct TokenCost {
   std::optional<quantity::Money> input;
   std::optional<quantity::Money> output;
   std::optional<quantity::Money> all;      ///< of a million tokens of output with their prompts
+  std::optional<quantity::Money> hour;     ///< of all accelerators, whatever they answer
   std::optional<quantity::Energy> energy;  ///< of a million tokens of output with their prompts
   std::string source;                      ///< of the price
 };
@@ -77,10 +78,14 @@ struct Speed {
 /// generation, and under llama.cpp where something lies in host memory.
 trust::Spread error_bar(const spec::Question& question, spec::Measure measure);
 
-/// Whether the load asks how soon tokens come.
+/// Of one accelerator for an hour: what the person said, else what is known of it.
+std::optional<quantity::Money> price_of(const spec::Question& question);
+
+/// Whether the load asks how soon tokens come, or what they may cost.
 bool is_limited(const spec::Load& load);
 
-/// Whether requests are answered as fast as they come, and the first token and each later one as soon as the load asks.
+/// Whether requests are answered as fast as they come, the first token and each later one as soon as the load asks, and
+/// for no more money.
 bool keeps_limits(const spec::Load& load, const Speed& speed);
 
 /// Under the load of the question. Empty without an accelerator, or where not one request runs.

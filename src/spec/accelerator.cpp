@@ -65,6 +65,11 @@ quantity::FlopRate first_of(const Order& order, const Accelerator& gpu, std::str
 
 }  // namespace
 
+quantity::Bytes MemoryLimits::margin_of(quantity::Bytes capacity) const {
+  const double share = margin_share.value_or(0.0) * static_cast<double>(in_bytes(capacity));
+  return margin.value_or(quantity::bytes(static_cast<std::int64_t>(share)));
+}
+
 quantity::FlopRate matrix_peak(const Accelerator& gpu, formats::Dtype compute) {
   return first_of(order_of(compute), gpu, name_of(compute));
 }

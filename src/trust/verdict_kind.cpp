@@ -1,6 +1,7 @@
 #include "llmcalc/trust/verdict_kind.hpp"
 
 #include "llmcalc/spec/question.hpp"
+#include "quantity/format.hpp"
 #include "spec/node.hpp"
 #include "spec/traits.hpp"
 #include "trust/error_bar.hpp"
@@ -17,6 +18,21 @@ std::optional<Bytes> capacity_of(const spec::Question& question) {
   if (question.pricing.memory) return question.pricing.memory;
   if (question.gpu) return question.gpu->memory_usable;
   return std::nullopt;
+}
+
+std::vector<std::string> beyond(const spec::MemoryLimits& limits, Bytes need, Bytes capacity) {
+  std::vector<std::string> found;
+  const auto left = capacity > need ? capacity - need : Bytes{};
+  const auto margin = limits.margin_of(capacity);
+  if (limits.memory && need > *limits.memory) {
+    found.push_back("--max-memory: " + quantity::format_gib(need) + " are needed, " +
+                    quantity::format_gib(*limits.memory) + " allowed");
+  }
+  if (left < margin) {
+    found.push_back("--margin: " + quantity::format_gib(left) + " are left, " + quantity::format_gib(margin) +
+                    " asked for");
+  }
+  return found;
 }
 
 double excess(const spec::Question& question, Bytes needed, Bytes capacity) {

@@ -2,6 +2,7 @@
 #include "catch.hpp"
 #include "cli/run.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "read/presets.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -64,6 +65,30 @@ TEST_CASE("an amount of memory without an accelerator says nothing of its machin
   CHECK(answer["memory"]["host_capacity_bytes"].is_null());
   CHECK(answer["memory"]["host_needed_bytes"] > 0);
   CHECK_THAT(typed("fit --params 7b --memory 80GiB --offload optimizer").answer, !Contains("of 0.00 GiB"));
+}
+
+/// Whose hours nobody sells has no cost, and what is offered in its place has one.
+TEST_CASE("a card without a price is answered with one that has a price", "[long]") {
+  const read::Catalogue catalogue;
+  int offered = 0;
+  for (const auto& preset : catalogue.accelerators()) {
+    const auto& card = preset.accelerator;
+    if (card.price_per_hour || card.vendor != "NVIDIA") continue;  // others' makers have few that are rented
+    CAPTURE(card.id);
+    const auto answer = answered("fit llama-3.1-8b --method lora --gpu " + card.id);
+    CHECK(answer["time"]["cost_usd"].is_null());
+    for (const auto& advice : answer["advice"]) {
+      std::istringstream words(advice["flag"].get<std::string>());
+      std::string word;
+      while (word != "--gpu" && words >> word) {
+      }
+      if (!(words >> word) || word == card.id) continue;
+      CHECK(catalogue.accelerator(word, "--gpu").accelerator.price_per_hour.has_value());
+      ++offered;
+      break;
+    }
+  }
+  CHECK(offered > 10);
 }
 
 TEST_CASE("nothing is negative of a server without an accelerator") {

@@ -89,7 +89,7 @@ nlohmann::json numbers_of(std::vector<std::string> arguments, const std::vector<
   arguments.insert(arguments.end(), further.begin(), further.end());
   arguments.insert(arguments.end(), {"--format", "json"});
   auto answer = nlohmann::json::parse(cli::run(arguments, cli::Environment{}).answer);
-  for (const auto* key : {"question", "assumptions", "notes", "warnings", "launch"}) answer.erase(key);
+  for (const auto* key : {"question", "assumptions", "notes", "warnings", "launch", "launch_notes"}) answer.erase(key);
   if (answer.contains("model")) answer["model"].erase("origin");
   return answer;
 }

@@ -8,6 +8,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 using namespace llmcalc;
@@ -34,9 +35,14 @@ std::string joined(const Words& words) {
   return text;
 }
 
+/// Words of the program's own that nobody outside knows.
+constexpr std::string_view shop_words[] = {" mb ", " vpp ", "forward of", "none as it is", "counts of the sampler"};
+
 void check_screen(const Words& words) {
-  const auto lines = screen_of(cli::run(words, cli::Environment{}));
+  const auto outcome = cli::run(words, cli::Environment{});
+  const auto lines = screen_of(outcome);
   INFO(joined(words));
+  for (const auto word : shop_words) CHECK(outcome.answer.find(word) == std::string::npos);
   CHECK(lines.size() <= most_lines);
   for (const auto& line : lines) {
     INFO(line);

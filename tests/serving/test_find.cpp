@@ -35,7 +35,7 @@ bool carried(const Words& words) {
   const auto& load = answer.deployment.question.serving.load;
   if (answer.verdict != trust::VerdictKind::fits || !answer.speed) return false;
   if (!load.rate && answer.capacity.max_concurrency < load.concurrency) return false;
-  return serving::keeps_limits(load, *answer.speed);
+  return answer.broken_limits.empty();
 }
 
 std::string more_by(const std::string& number, std::int64_t n) { return std::to_string(std::stoll(number) + n); }
@@ -53,7 +53,12 @@ const std::vector<Words> asked_limits{{},
                                       {"ttft", "400ms"},
                                       {"ttft", "2s", "tpot", "30ms"},
                                       {"ttft", "1ms"},
-                                      {"ttft_p95", "800ms", "tpot_p95", "30ms"}};
+                                      {"ttft_p95", "800ms", "tpot_p95", "30ms"},
+                                      {"max_cost_per_million", "0.5"},
+                                      {"max_cost_per_million", "2", "tpot", "30ms"},
+                                      {"max_cost_per_hour", "12", "ttft", "1s"},
+                                      {"margin", "12%"},
+                                      {"max_memory", "60GiB", "tpot", "50ms"}};
 
 }  // namespace
 
@@ -67,7 +72,7 @@ TEST_CASE("the concurrency that is found keeps the limits, and one more does not
       const Words change = words_of(found.front().change);
       CHECK(carried(test::with(asked, change)) == found.front().carries);
       if (found.front().carries) CHECK_FALSE(carried(test::with(asked, {change[0], more_by(change[1], 1)})));
-      if (!found.front().carries) CHECK(change[1] == "1");
+      if (!found.front().carries) CHECK_FALSE(carried(test::with(asked, {change[0], "1"})));
     }
   }
 }
@@ -93,6 +98,18 @@ TEST_CASE("the context that is found is there for all requests at once, and one 
       if (std::stoll(context) < served(asked).model.shape.max_position) CHECK_FALSE(has_room(more_by(context, 1)));
     }
   }
+}
+
+// An engine that takes what it needs takes less of a card for a shorter context; one that takes a share takes as much.
+TEST_CASE("the context that is found leaves the margin, and one block more does not") {
+  const Words asked{"engine", "llama.cpp", "model",       "qwen3-8b", "quant",
+                    "q4_k_m", "gpu",       "rtx-3060-12", "margin",   "2GiB"};
+  const auto found = serving::find(served(asked), Find::context);
+  REQUIRE(found.size() == 1);
+  CHECK(found.front().carries);
+  const std::string context = words_of(found.front().change)[1];
+  CHECK(serving::serve(served(test::with(asked, {"context", context}))).broken_limits.empty());
+  CHECK_FALSE(serving::serve(served(test::with(asked, {"context", more_by(context, 256)}))).broken_limits.empty());
 }
 
 TEST_CASE("the accelerators that are found carry the load, and one copy less does not", "[long]") {

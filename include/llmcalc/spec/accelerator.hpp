@@ -52,6 +52,16 @@ struct Accelerator {
   std::string notes;
 };
 
+/// Of an accelerator's memory, what may be taken.
+struct MemoryLimits {
+  std::optional<quantity::Bytes> memory;  ///< no more, where it is less than the accelerator has
+  std::optional<quantity::Bytes> margin;  ///< that must be left
+  std::optional<double> margin_share;     ///< the same, of what it has
+
+  /// What a capacity must have left.
+  quantity::Bytes margin_of(quantity::Bytes capacity) const;
+};
+
 /// The dense matrix peak that products in `compute` reach; falls back to the next wider type the part has.
 /// \throws quantity::BadInput when the part has no peak that can carry `compute`
 quantity::FlopRate matrix_peak(const Accelerator& gpu, formats::Dtype compute);

@@ -3,6 +3,7 @@
 
 #include "llmcalc/formats/quant.hpp"
 #include "llmcalc/quantity/quantity.hpp"
+#include "llmcalc/spec/accelerator.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -114,6 +115,9 @@ struct Load {
   std::optional<quantity::Seconds> tpot;  ///< and time of each later one
   std::optional<quantity::Seconds> ttft_p95;  ///< the same of 95 of 100 requests
   std::optional<quantity::Seconds> tpot_p95;
+  MemoryLimits memory;                                ///< of what the engine takes of one accelerator
+  std::optional<quantity::Money> hour_cost;           ///< to be kept: of all accelerators
+  std::optional<quantity::Money> token_cost;          ///< and of a million tokens of output with their prompts
   std::shared_ptr<const std::vector<Request>> trace;  ///< of requests that came, in the order of their arrivals
 };
 

@@ -4,10 +4,13 @@
 #include "llmcalc/quantity/quantity.hpp"
 
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace llmcalc::spec {
+struct MemoryLimits;
 struct Question;
-}
+}  // namespace llmcalc::spec
 
 namespace llmcalc::trust {
 
@@ -31,6 +34,9 @@ constexpr Spread even(double share) { return {share, share}; }
 
 /// Of one accelerator: what the person said, else what the part offers; empty without either.
 std::optional<quantity::Bytes> capacity_of(const spec::Question& question);
+
+/// What of a capacity is taken beyond the limits, a sentence each; of no capacity nothing need be left.
+std::vector<std::string> beyond(const spec::MemoryLimits& limits, quantity::Bytes need, quantity::Bytes capacity);
 
 /// By how much the high end of the error bar exceeds the capacity, in bytes; negative where it fits.
 double excess(const spec::Question& question, quantity::Bytes needed, quantity::Bytes capacity);

@@ -31,6 +31,34 @@ struct LengthOrNone : Length {
   static std::string write(std::int64_t value) { return std::to_string(value); }
 };
 
+struct CardShare : Size {
+  static constexpr std::string_view values = "size, as 70GiB";
+  static quantity::Bytes read(std::string_view text, std::string_view place) {
+    return quantity::parse_capacity(text, place);
+  }
+};
+
+/// --margin: a size, or a share of the accelerator.
+struct Margin {
+  static constexpr std::string_view values = "size or percent";
+  static void apply(spec::Question& question, std::string_view text, std::string_view place) {
+    take_margin(text, place, question.serving.load.memory);
+  }
+  static std::string show(const spec::Question& question) {
+    const auto& limits = question.serving.load.memory;
+    if (limits.margin_share) return write_double(100.0 * *limits.margin_share) + "%";
+    return limits.margin ? Size::write(*limits.margin) : std::string();
+  }
+};
+
+struct Dollars {
+  static constexpr std::string_view values = "dollars";
+  static quantity::Money read(std::string_view text, std::string_view place) {
+    return quantity::dollars(Number::read(text, place));
+  }
+  static std::string write(quantity::Money money) { return write_double(quantity::in_dollars(money)); }
+};
+
 struct Limit : Interval {
   static constexpr std::string_view values = "duration, as 30ms or 1s";
 };
@@ -126,5 +154,15 @@ constexpr Term serving_rows[] = {
 }  // namespace
 
 std::span<const Term> serving_terms() { return serving_rows; }
+
+void take_margin(std::string_view text, std::string_view place, spec::MemoryLimits& limits) {
+  limits.margin.reset();
+  limits.margin_share.reset();
+  if (text.ends_with('%')) {
+    limits.margin_share = quantity::parse_share(text, place);
+  } else {
+    limits.margin = quantity::parse_capacity(text, place);
+  }
+}
 
 }  // namespace llmcalc::read

@@ -104,7 +104,7 @@ void describe_load(auto& field, const serving::ServingAnswer& answer) {
   field("rate", load.rate, "requests a second; null where a concurrency is asked");
 }
 
-/// What --ttft, --tpot and those of the 95th percentile ask; null where nothing is asked.
+/// What --ttft, --tpot, those of the 95th percentile and those of costs ask; null where nothing is asked.
 void describe_limits(auto& field, const serving::ServingAnswer& answer) {
   const auto& load = answer.deployment.question.serving.load;
   const bool asked = answer.speed && serving::is_limited(load);
@@ -112,6 +112,8 @@ void describe_limits(auto& field, const serving::ServingAnswer& answer) {
   field("tpot_s", load.tpot, "to each later one");
   field("ttft_p95_s", load.ttft_p95, "to the first token of 95 of 100 requests");
   field("tpot_p95_s", load.tpot_p95, "to each later one of 95 of 100 requests");
+  field("usd_per_hour", load.hour_cost, "of all accelerators");
+  field("output_with_prompts_usd_per_million", load.token_cost, "tokens of output, their prompts included");
   field("kept", asked ? std::optional(serving::keeps_limits(load, *answer.speed)) : std::nullopt,
         "whether the load keeps them");
 }
@@ -134,6 +136,7 @@ void describe(auto& field, const serving::TokenCost& cost) {
   field("input_usd_per_million", cost.input, "tokens of prompts");
   field("output_usd_per_million", cost.output, "tokens of output");
   field("output_with_prompts_usd_per_million", cost.all, "tokens of output, their prompts included");
+  field("usd_per_hour", cost.hour, "of all accelerators");
   field("energy_kwh_per_million", cost.energy, "tokens of output, their prompts included");
   field("price_source", Text{cost.source}, "who said so");
 }
@@ -254,6 +257,8 @@ void describe(auto& field, const ServingReport& report) {
   field("found", report.found, "what --find compared");
   field("table", report.table, "of --table");
   field("launch", Text{report.launch}, "the command that starts the server; null where there is none");
+  field("launch_notes", report.launch_notes,
+        "what to put in it, or do beside it, before it starts anything; or why there is none");
   field("launched_with", Text{report.launched_with},
         "the first advice, which that command takes, where the server does not start or carry the load as asked");
   field("servers", report.servers, "that are started so, each on accelerators of its own");
