@@ -111,6 +111,7 @@ render::PlanReport ReportBuilder::build(const search::Findings& findings) const 
   report.looked_at = findings.looked_at;
   report.fitting = findings.fitting;
   report.counted = plan_.counts_accelerators;
+  report.limited = space_.question().limits.stated();
   report.assumptions = plan_.bases.front().resolved.assumptions;
   quantity::append(report.assumptions, plan_.on_all);
   report.warnings = plan_.bases.front().resolved.warnings();

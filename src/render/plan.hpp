@@ -26,6 +26,7 @@ struct PlanReport {
   std::vector<PlanRow> front;
   std::int64_t looked_at = 0;
   std::int64_t fitting = 0;
+  bool limited = false;                      ///< a layout that fits may be beyond what a run may take
   bool counted = true;                       ///< somebody said how many accelerators there are
   std::optional<answer::Estimate> estimate;  ///< of the best run; none when nothing fits
   std::string largest_term;                  ///< what was made as large as fits, if anything

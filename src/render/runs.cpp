@@ -36,12 +36,18 @@ std::string why(const RunLine& line) {
   return text;
 }
 
+/// Nothing is needed where no layout was found.
+bool is_there(const RunLine& line, quantity::Bytes answer::Verdict::*figure) {
+  return (*line.verdict).*figure > quantity::bytes(0);
+}
+
 std::string bytes_of(const RunLine& line, bool known, quantity::Bytes answer::Verdict::*figure) {
-  return known ? std::to_string(quantity::in_bytes((*line.verdict).*figure)) : std::string();
+  return known && is_there(line, figure) ? std::to_string(quantity::in_bytes((*line.verdict).*figure)) : std::string();
 }
 
 std::string gib_of(const RunLine& line, bool known, quantity::Bytes answer::Verdict::*figure) {
-  return known ? in_unit((*line.verdict).*figure, memory_unit_for(quantity::gib(1))) : std::string();
+  return known && is_there(line, figure) ? in_unit((*line.verdict).*figure, memory_unit_for(quantity::gib(1)))
+                                         : std::string();
 }
 
 template <class T>
@@ -55,6 +61,7 @@ std::string money_of(quantity::Money money) { return quantity::format_money(mone
 std::string dollars_of(quantity::Money money) { return fmt::format("{}", quantity::in_dollars(money)); }
 std::string count_of(std::int64_t count) { return std::to_string(count); }
 
+std::string layout_of(const RunLine& line) { return line.layout; }
 std::string why_or_error(const RunLine& line) { return line.verdict ? why(line) : line.error; }
 
 /// One figure of a run: what people read, and what programs do.
@@ -103,8 +110,8 @@ constexpr RunColumn run_columns[] = {
      [](const RunLine& line) { return shown_if(line.token_cost, money_of); },
      [](const RunLine& line) { return shown_if(line.token_cost, dollars_of); }},
     {"at once", "at_once", Align::right, [](const RunLine& line) { return shown_if(line.at_once, count_of); }},
-    {"layout", "layout", Align::left, [](const RunLine& line) { return line.layout; },
-     [](const RunLine& line) { return shown(line.layout, Medium::csv); }, 4},
+    {"layout", "layout", Align::left, layout_of, [](const RunLine& line) { return shown(line.layout, Medium::csv); },
+     4},
     {"", "reason", Align::left,
      [](const RunLine& line) { return shown(quantity::joined(line.reasons, "; "), Medium::csv); }},
     {"", "advice", Align::left, [](const RunLine& line) { return shown(line.advice, Medium::csv); }},
@@ -160,7 +167,7 @@ std::string table_of(const Runs& runs, const std::vector<const RunColumn*>& told
 
 }  // namespace
 
-/// A line for each run; below them why some fail, which no column is wide enough for.
+/// A line for each run; below them why some fail and, where the screen is too narrow for it, their layouts.
 std::string to_text(const Runs& runs) {
   auto told = read_by_people(runs);
   std::erase_if(told, [](const RunColumn* column) { return column->cell == why_or_error; });
@@ -171,8 +178,9 @@ std::string to_text(const Runs& runs) {
     text = table_of(runs, told);
   }
   std::string reasons;
+  const bool has_layouts = quantity::contains(told, &layout_of, &RunColumn::cell);
   for (const RunLine& line : runs.lines) {
-    const auto reason = why_or_error(line);
+    const auto reason = has_layouts || line.layout.empty() ? why_or_error(line) : line.layout;
     if (!reason.empty()) reasons += wrapped(line.name + ": " + reason, 0, 2) + "\n";
   }
   return on_screen(text + (reasons.empty() ? "" : "\n" + reasons));
