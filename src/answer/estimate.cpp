@@ -190,7 +190,7 @@ void add_textbook(const Walks& walks, MemoryAnswer& answer) {
     if (is_asked(phase)) answer.phases.push_back({phase.phase, total});
   }
   answer.peak_phase = Phase::backward;
-  answer.peak_place = "no phases: textbook totals";
+  answer.peak_place = "every phase alike: a textbook's totals";
   answer.persistent = answer.peak_first_step = total;
 }
 

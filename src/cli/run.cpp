@@ -25,6 +25,7 @@ namespace {
 
 bool is_long_help(const std::string& word) { return word == "--help"; }
 bool is_short_help(const std::string& word) { return word == "-h"; }
+bool is_version(const std::string& word) { return word == "--version"; }
 
 /// --write, which the machine does and the library does not.
 void write_launch(const Arguments& arguments, const Reply& reply) {
@@ -94,11 +95,11 @@ Outcome run(std::span<const std::string> typed, const Environment& environment) 
   const std::span<const std::string> words(all);
   if (words.empty()) return {.answer = program_help(), .code = ExitCode::bad_question};  // no question, no answer
   if (is_long_help(words.front()) || is_short_help(words.front())) return help({});
+  if (std::ranges::any_of(words, is_version)) return {.answer = "llmcalc " LLMCALC_VERSION "\n"};
   if (words.front() == "help") return help(words.subspan(1));
   if (const auto* own = quantity::find_or_null(own_words, words.front(), &OwnWord::name)) {
     return {.answer = own->answer(words.subspan(1), environment)};
   }
-  if (words.front() == "--version") return {.answer = "llmcalc " LLMCALC_VERSION "\n"};
   return run_verb(find_verb(words.front()), words.subspan(1), environment);
 }
 

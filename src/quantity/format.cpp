@@ -114,7 +114,9 @@ std::string format_bandwidth(Bandwidth b) {
 }
 
 constexpr double minute = 60.0;
-constexpr Step time_steps[] = {{2 * seconds_per_day, seconds_per_day, " days", 0},
+constexpr double seconds_per_year = 365.25 * seconds_per_day;
+constexpr Step time_steps[] = {{10 * seconds_per_year, seconds_per_year, " years", 0},
+                               {2 * seconds_per_day, seconds_per_day, " days", 0},
                                {2 * seconds_per_hour, seconds_per_hour, " h", 0},
                                {2 * minute, minute, " min", 0},
                                {1, 1, " s", 0},

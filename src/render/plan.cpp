@@ -50,7 +50,7 @@ constexpr std::array layout_terms{
     LayoutTerm{"tp", "tp", "ranks that share each matrix"},
     LayoutTerm{"sp", "sp", "and its norms"},
     LayoutTerm{"pp", "pp", "pipeline stages"},
-    LayoutTerm{"vpp", "vpp", "pieces of a stage"},
+    LayoutTerm{"vpp", "x", "pieces of a stage"},
     LayoutTerm{"cp", "cp", "ranks that share a sequence"},
     LayoutTerm{"ep", "ep", "ranks that share experts"},
     LayoutTerm{"etp", "etp", "ranks that share an expert"},
@@ -75,7 +75,7 @@ std::string degree_words(std::string_view term, const std::string& value) {
   return short_name(term) + " " + value;
 }
 
-/// What belongs to the word before it: "tp 4 sp", "pp 4 vpp 2", "8 x a100-80".
+/// What belongs to the word before it: "tp 4 sp", "pp 4 x 2", "8 x a100-80".
 bool is_part_of_last(std::string_view term) {
   constexpr std::array<std::string_view, 6> parts{"gpus", "sp", "vpp", "schedule", "cp_exchange", "etp"};
   return quantity::contains(parts, term);
@@ -329,7 +329,8 @@ std::string nothing_fits(const PlanReport& report, const TextStyle& style) {
   const auto why =
       report.looked_at == 0
           ? "no layout is legal with what is held: degrees must divide accelerators, heads, layers and global batch"
-          : fmt::format("none of {} layouts fits{}", quantity::format_count(report.looked_at),
+          : fmt::format("none of {} layouts fits{}{}", quantity::format_count(report.looked_at),
+                        report.limited ? " within the limits" : "",
                         report.counted ? "" : ", nor does any number of accelerators up to 131,072");
   const std::string hint = std::string(report.counted ? "without --gpus it finds the fewest that are enough; " : "") +
                            "llmcalc fit says what would make one layout fit";
