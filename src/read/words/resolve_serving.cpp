@@ -178,9 +178,13 @@ bool asks_for_gguf(const QuestionDraft& draft) {
   return model != nullptr && quantity::to_lower(model->text).find("gguf") != std::string::npos;
 }
 
-/// "llama3.1:8b" is a name of Ollama's library, unless what is said beside it is another engine's.
+/// "llama3.1:8b" is a name of Ollama's library, unless what is said beside it is another engine's. Its caches: Ollama
+/// docs/faq.mdx, OLLAMA_KV_CACHE_TYPE.
 bool is_of_library(const QuestionDraft& draft) {
-  constexpr std::array<std::string_view, 6> of_others{"tp", "pp", "ep", "dp", "kv_dtype", "memory_fraction"};
+  using spec::CacheType;
+  constexpr std::array<std::string_view, 5> of_others{"tp", "pp", "ep", "dp", "memory_fraction"};
+  constexpr std::array caches{CacheType::automatic, CacheType::f16, CacheType::q8_0, CacheType::q4_0};
+  if (!quantity::contains(caches, draft.question.serving.cache)) return false;
   const Given* model = draft.words.find("model");
   const bool is_tag = model != nullptr && model->text.find(':') < model->text.size() && !is_repository(model->text);
   const bool in_file = !draft.given("quant") || formats::is_file_type(draft.question.serving.quant);
