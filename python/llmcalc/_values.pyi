@@ -298,6 +298,8 @@ class ServeLimits(Values):
     tpot_s: Union[float, None]
     ttft_p95_s: Union[float, None]
     tpot_p95_s: Union[float, None]
+    usd_per_hour: Union[float, None]
+    output_with_prompts_usd_per_million: Union[float, None]
     kept: Union[bool, None]
 
 class Serve(Answer):
@@ -323,6 +325,7 @@ class Serve(Answer):
     found: list[ServerChange]
     table: list[CapacityCell]
     launch: Union[str, None]
+    launch_notes: list[str]
     launched_with: Union[str, None]
     servers: int
     prefill_launch: Union[str, None]
@@ -424,6 +427,7 @@ class TokenCost(Values):
     input_usd_per_million: Union[float, None]
     output_usd_per_million: Union[float, None]
     output_with_prompts_usd_per_million: Union[float, None]
+    usd_per_hour: Union[float, None]
     energy_kwh_per_million: Union[float, None]
     price_source: Union[str, None]
 
@@ -1137,6 +1141,10 @@ class ServeOptions(TypedDict, total=False):
     tpot: Option
     ttft_p95: Option
     tpot_p95: Option
+    max_memory: Option
+    margin: Option
+    max_cost_per_hour: Option
+    max_cost_per_million: Option
     requests: Option
     attention_dp: Option
     expert_tp: Option
