@@ -35,7 +35,7 @@ void check_read_back(const Words& machine, const Words& options, const Words& mo
   REQUIRE_FALSE(command.empty());
   auto read = answer_to(joined({"serve", "--from", command}, around));
   for (auto* answer : {&asked, &read}) {
-    for (const auto* key : {"question", "assumptions", "notes"}) answer->erase(key);
+    for (const auto* key : {"question", "assumptions", "notes", "launch_notes"}) answer->erase(key);
   }
   CHECK(read == asked);
 }
