@@ -330,6 +330,8 @@ Paragraph serving_remarks(const ServingReport& report, const TextStyle& style) {
 /// A command stays on any screen unless it is several.
 Paragraph serving_launch(const ServingReport& report, const TextStyle& style) {
   Paragraph block;
+  if (!report.prefill_launch.empty() && !report.plans && !style.full && !style.explain)
+    return {labelled("start", "servers of two kinds: their commands with --full", style), 1};
   const spec::Layout& layout = report.answer.deployment.question.layout;
   const auto& prefill = report.answer.deployment.prefill;
   const std::int64_t readers = prefill ? prefill->question.layout.gpus : 0;
@@ -357,7 +359,7 @@ Paragraph serving_launch(const ServingReport& report, const TextStyle& style) {
   }
   block.ends = {0, block.lines.size()};
   block.adjoins = true;
-  if (report.plans || report.prefill_launch.empty()) block.least = block.lines.size();
+  block.least = block.lines.size();
   return block;
 }
 

@@ -365,8 +365,7 @@ std::vector<std::string> notes_on(const ServerLetter& letter, const std::string&
                   letter.question.layout.nodes));
   add(model != weights && names(model),
       fmt::format("{} stands for any {} checkpoint of {}", model, spec::name_of(quant), weights));
-  add(names(file),
-      fmt::format("{} stands for a file of yours; -hf OWNER/REPOSITORY:{} fetches one", file, file_suffix(quant)));
+  add(names(file), file + " stands for a file of yours; asked as OWNER/NAME-GGUF it is fetched");
   add(letter.serving().role != spec::ServerRole::both,
       fmt::format("requests go to {}, which knows the servers of both kinds",
                   serving::row_of(letter.serving().engine).handover.router));
