@@ -200,6 +200,8 @@ TEST_CASE("no line of any verb is wider than a screen", "[long]") {
   for (const Words& words : {Words{"model", "list"}, Words{"gpu", "list"}, Words{"dtype"}, Words{"dtype", "fp8-e4m3"},
                              Words{"fit", "llama-3.1-8b", "--gpu", "4090", "--sweep", "seq,micro-batch"},
                              Words{"fit", "llama-3.1-8b", "--gpu", "4090", "--full"},
+                             Words{"fit", "llama-3.1-8b", "--gpu", "4090", "--explain"},
+                             Words{"serve", "llama-3.1-8b", "--gpu", "h100", "--explain"},
                              Words{"serve", "llama-3.1-8b", "--gpu", "h100", "--full"},
                              Words{"serve", "llama-3.1-8b", "--gpu", "h100", "--table", "context,concurrency"},
                              Words{"serve", "llama-3.1-8b", "--find", "gpus", "--rate", "20", "--gpu", "h100"},
