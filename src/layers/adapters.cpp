@@ -92,12 +92,23 @@ bool BlockBuilder::is_adapted(const Matrix& matrix) const {
 void BlockBuilder::idle_adapter(const Matrix& matrix) {
   adapter_weight(adapter_a, matrix.rows, context_.rank_of(matrix.role));
   adapter_weight("adapter B", context_.rank_of(matrix.role), matrix.columns);
-  adapter_bias(matrix.columns);
+  adapter_bias(matrix.columns, matrix.columns);
 }
 
 /// peft tuners/lora/layer.py, LoraLayer.update_layer: bias=lora_bias of lora_B.
-void BlockBuilder::adapter_bias(std::int64_t columns) {
-  if (context_.training.adapter.bias) adapter_weight("adapter bias", 1, columns);
+void BlockBuilder::adapter_bias(std::int64_t columns, std::int64_t of_all_ranks) {
+  if (!context_.training.adapter.bias) return;
+  adapter_weight("adapter bias", 1, columns);
+  share_with_ranks(of_all_ranks, {});
+}
+
+/// Beside a matrix that tensor-parallel ranks cut, the side of the adapter that meets the cut one is cut as well.
+void BlockBuilder::share_with_ranks(std::int64_t of_all_ranks, const Copies& copies) {
+  Weight& w = block_.weights.back();
+  const std::int64_t whole = product(of_all_ranks, copies.all);
+  if (w.whole != whole && w.split != Split::expert) w.split = Split::tensor;
+  w.whole = whole;
+  w.active = product(of_all_ranks, copies.active);
 }
 
 WeightId BlockBuilder::adapter_weight(std::string_view name, std::int64_t rows, std::int64_t columns,
@@ -207,11 +218,15 @@ Value BlockBuilder::adapted(const Value& x, const Value& y, const Matrix& matrix
   const Copies experts{matrix.experts, matrix.active_experts};
   const Value in = dropped_input(x);
   const bool decomposed = context_.training.method == spec::Method::dora;
+  const std::int64_t rank = context_.rank_of(matrix.role);
   const Value base = decomposed ? decomposed_base(in, y, experts) : y;
-  const Value low = adapter_product(in, adapter_a, context_.rank_of(matrix.role), experts);
+  if (decomposed) share_with_ranks(matrix.columns, experts);
+  const Value low = adapter_product(in, adapter_a, rank, experts);
+  share_with_ranks(product(matrix.rows, rank), experts);
   overwrite_input(matrix, in);
   const Value high = adapter_product(low, "adapter B", y.columns, experts);
-  adapter_bias(y.columns);
+  share_with_ranks(product(rank, matrix.columns), experts);
+  adapter_bias(y.columns, matrix.columns);
   const bool scored = context_.training.method == spec::Method::adalora;
   if (scored) adapter_weight("singular values", 1, context_.adapter_rank, experts);
   return added_narrow(y, decomposed ? with_magnitude(base, high) : times_factor(high));

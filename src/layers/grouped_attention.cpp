@@ -107,12 +107,15 @@ Value by_head(const Value& x, std::int64_t head_dim, const Part& part) {
 }
 
 /// Weights over the heads' dimensions: one head's width shared by all (Qwen3), or all heads' together (OLMo 2).
-Value normalise_heads(BlockBuilder& b, const Value& x, std::int64_t head_dim, spec::QkNorm kind,
+Value normalise_heads(BlockBuilder& b, const Value& x, const spec::GroupedAttention& a, std::int64_t heads,
                       std::string_view name) {
   const auto norm = b.context().shape().norm;
-  if (kind == spec::QkNorm::none) return x;
-  if (kind == spec::QkNorm::full_width) return b.norm(x, name, norm);
-  return by_head(x, head_dim, [&](const Value& head) { return b.norm(head, name, norm); });
+  if (a.qk_norm == spec::QkNorm::none) return x;
+  if (a.qk_norm == spec::QkNorm::per_head)
+    return by_head(x, a.head_dim, [&](const Value& head) { return b.norm(head, name, norm); });
+  const Value y = b.norm(x, name, norm);
+  if (x.columns != heads * a.head_dim) b.share_with_ranks(heads * a.head_dim);
+  return y;
 }
 
 /// Heads of one width that is not too wide, and no mask.
@@ -234,8 +237,8 @@ void head_parameters(BlockBuilder& b, const spec::GroupedAttention& a) {
 /// Queries, keys and values as their products take them; borrowed ones are normed already.
 void norm_and_rotate(BlockBuilder& b, const spec::GroupedAttention& a, Heads& h, bool fused) {
   const Context& c = b.context();
-  h.q = normalise_heads(b, h.q, a.head_dim, a.qk_norm, "q norm");
-  if (!a.borrows_keys) h.k = normalise_heads(b, h.k, a.head_dim, a.qk_norm, "k norm");
+  h.q = normalise_heads(b, h.q, a, a.heads, "q norm");
+  if (!a.borrows_keys) h.k = normalise_heads(b, h.k, a, a.kv_heads, "k norm");
   if (c.shape().writing.norms_values && !a.borrows_keys) h.v = unweighted_heads(b, h.v, a.value_dim, "v norm");
   if (a.reads_tower) return;
   rotate(b, h);

@@ -73,6 +73,12 @@ void check(const Words& asked, Checked& checked) {
     CHECK(fit["needed_bytes"] == best["figures"]["needed_bytes"]);
     CHECK(fit["time"]["step_seconds"].get<double>() ==
           Approx(best["figures"]["step_seconds"].get<double>()).epsilon(1e-12));
+    for (const auto* figure : {"total_seconds", "cost_usd"}) {
+      CAPTURE(figure);
+      const json &typed_again = fit["time"][figure], &planned = best["figures"][figure];
+      CHECK(typed_again.is_null() == planned.is_null());
+      if (planned.is_number()) CHECK(typed_again.get<double>() == Approx(planned.get<double>()).epsilon(1e-12));
+    }
     ++checked.found;
   } catch (const quantity::BadInput& error) {
     UNSCOPED_INFO(line << ": " << error.what());

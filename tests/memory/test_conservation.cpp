@@ -14,12 +14,13 @@ using quantity::seconds;
 
 namespace {
 
-/// The ranks that hold different slices of a weight. Adapters beside experts are spread with them and not cut; of their
-/// biases those behind a matrix that is cut by columns are, and those behind one that is cut by rows are not.
+/// The ranks that hold different slices of a weight. Beside experts, the side of an adapter that meets a cut matrix is
+/// cut and the other is not; of biases those behind a matrix that is cut by columns, not those behind one that is cut
+/// by rows.
 std::int64_t slices(const layers::Weight& w, const spec::Layout& layout) {
   if (w.split == layers::Split::tensor) return layout.tp;
   if (w.split != layers::Split::expert) return 1;
-  const bool is_whole = w.adapter || (w.name == "bias" && w.elements * layout.ep == w.whole);
+  const bool is_whole = (w.adapter || w.name == "bias") && w.elements * layout.ep == w.whole;
   return layout.ep * (is_whole ? 1 : layout.etp);
 }
 

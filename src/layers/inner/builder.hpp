@@ -120,6 +120,8 @@ class BlockBuilder {
 
   /// A trained tensor beside the model.
   WeightId adapter_weight(std::string_view name, std::int64_t rows, std::int64_t columns, const Copies& copies = {});
+  /// The last weight is a rank's part of one that tensor-parallel ranks have together.
+  void share_with_ranks(std::int64_t of_all_ranks, const Copies& copies = {});
   Value adapter_product(const Value& x, std::string_view name, std::int64_t columns, const Copies& copies = {});
   Value adapter_input(const Value& x);  ///< in the type in which adapters compute
 
@@ -171,7 +173,7 @@ class BlockBuilder {
   bool is_adapted(const Matrix& matrix) const;
   bool is_named_parameter(const Matrix& matrix) const;
   bool is_converted(const Matrix& matrix) const;
-  void adapter_bias(std::int64_t columns);
+  void adapter_bias(std::int64_t columns, std::int64_t of_all_ranks);
   bool is_plain_parameter(const Matrix& matrix) const;
   bool is_reached_by_peft(const Matrix& matrix) const;
   void merge_adapter(Op& op, const Matrix& matrix, const Weight& w);
