@@ -86,10 +86,11 @@ bool more_accelerators(Changed& run, Larger, std::size_t step) {
   if (step >= doublings || run.question.training.optimizer == spec::Optimizer::none) return false;
   const std::int64_t times = std::int64_t{2} << step;
   const auto known = stages_of(run.question);
-  layout.gpus = quantity::product(layout.gpus, times);
+  const std::int64_t gpus = quantity::product(layout.gpus, times);
   const auto& gpu = run.question.gpu;
-  const bool is_card = gpu && !gpu->network_gbps && layout.gpus > spec::accelerators_per_node(gpu);  // on a desk
+  const bool is_card = gpu && !gpu->network_gbps && gpus > spec::accelerators_per_node(gpu);  // on a desk
   if (is_card) return false;
+  layout.gpus = gpus;
   layout.dp = quantity::product(layout.dp, times);
   const auto strongest = known.empty() ? layout.sharding : known.back().sharding;
   if (spec::zero_stage(strongest) > spec::zero_stage(layout.sharding)) layout.sharding = strongest;
