@@ -20,14 +20,29 @@ namespace llmcalc::search {
 
 using trust::VerdictKind;
 
-std::optional<trust::Need> Probe::need(const spec::Question& question) try {
+namespace {
+
+/// The least that states need on any accelerator, without what its driver and communicators hold: in the update all of
+/// them are there, and without one the weights. Textbook totals have no parts.
+quantity::Bytes at_rest(const spec::Question& question, const frameworks::Profile& profile,
+                        const memory::StepMemory& memory) {
+  if (question.training.activations != spec::ActivationModel::program) return {};
+  const auto in_update = memory.steady[static_cast<std::size_t>(memory::Phase::optimizer)].alive.states();
+  const auto states = std::max(in_update, memory.persistent.weights + memory.persistent.adapters);
+  return answer::needed_level(profile, states, quantity::Bytes{} - profile.measured.context);
+}
+
+}  // namespace
+
+std::optional<Probed> Probe::need(const spec::Question& question) try {
   const frameworks::Profile profile = answer::profile_of(question);
   program::build_program(question, profile, program_);
   const memory::StepWalk step(program_, question, profile);
   const bool by_rule = question.training.activations == spec::ActivationModel::rule_of_thumb;
   const std::int64_t parameters = by_rule ? program::count_parameters(program_).total : 0;
   const auto memory = answer::walk_stage(step, question);
-  return trust::Need{answer::levels(question, profile, memory, parameters).needed, answer::host_need(step, question)};
+  const auto needed = answer::levels(question, profile, memory, parameters).needed;
+  return Probed{{needed, answer::host_need(step, question)}, at_rest(question, profile, memory)};
 } catch (const std::exception&) {
   return std::nullopt;
 }

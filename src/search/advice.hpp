@@ -35,13 +35,19 @@ enum class AdviceWanted { all, first };
 Advised advise(const spec::Question& question, const LargerAccelerators& larger, const Restate& restate,
                const answer::Verdict& verdict, AdviceWanted wanted = AdviceWanted::all);
 
+/// Need of a run, and the least that its weights and states alone need, whatever the passes do and on which
+/// accelerator.
+struct Probed : trust::Need {
+  quantity::Bytes at_rest;
+};
+
 /// The shortest way from a question to its verdict: one walk, no ledger, no words.
 /// Keeps the storage of the program between questions, because a search asks hundreds.
 class Probe {
  public:
-  /// What must fit; empty where nothing can be said of them, as beyond what can be counted: the question is not
+  /// Empty where nothing can be said of them, as beyond what can be counted: the question is not
   /// the one that was asked, so no mistake in it may end the answer.
-  std::optional<trust::Need> need(const spec::Question& question);
+  std::optional<Probed> need(const spec::Question& question);
 
  private:
   program::Program program_;

@@ -196,7 +196,6 @@ bool narrow_base(Changed& run, Larger, std::size_t step) {
   return true;
 }
 
-/// A frozen base in 16 bits, of trainers that load it in 32.
 /// Adapters beside attention alone, of a mixture whose every expert would have some.
 bool attention_adapters(Changed& run, Larger, std::size_t step) {
   auto& training = run.question.training;
@@ -271,5 +270,12 @@ constexpr Change rows[] = {
 }  // namespace
 
 std::span<const Change> all_changes() { return rows; }
+
+bool leaves_states(ChangeKind kind) {
+  constexpr ChangeKind kinds[] = {ChangeKind::kernel,     ChangeKind::optimizer_kernel, ChangeKind::loss,
+                                  ChangeKind::checkpoint, ChangeKind::recompute,        ChangeKind::micro_batch,
+                                  ChangeKind::sequence,   ChangeKind::accelerator};
+  return quantity::contains(kinds, kind);
+}
 
 }  // namespace llmcalc::search

@@ -39,17 +39,12 @@ constexpr ShardingStage stages[sharding_stages] = {
     {spec::Sharding::fsdp2, "weights spread as well, gathered layer by layer", more_traffic},
 };
 
-/// What the framework can shard in this layout, weakest first: all that a search tries but plain replication.
-std::vector<ShardingStage> stages_of(const spec::Question& question) {
-  std::vector<ShardingStage> known;
-  for (const spec::Sharding sharding : frameworks::row_of(question.training.framework).space.shardings) {
-    const auto* stage = quantity::find_or_null(stages, sharding, &ShardingStage::sharding);
-    spec::Layout layout = question.layout;
-    layout.sharding = sharding;
-    const bool is_legal = frameworks::broken_rule({question.model.shape, question.training, layout}) == nullptr;
-    if (stage != nullptr && is_legal) known.push_back(*stage);
-  }
-  return known;
+/// Whether the framework can shard so in this layout, and tries to in a search.
+bool can_shard(const spec::Question& question, spec::Sharding sharding) {
+  spec::Layout layout = question.layout;
+  layout.sharding = sharding;
+  return quantity::contains(frameworks::row_of(question.training.framework).space.shardings.span(), sharding) &&
+         frameworks::broken_rule({question.model.shape, question.training, layout}) == nullptr;
 }
 
 spec::Word sharding_term(const spec::Question& question) {
@@ -72,10 +67,9 @@ std::vector<spec::Word> accelerator_terms(const spec::Question& question) {
 
 bool shard(Changed& run, Larger, std::size_t step) {
   auto& layout = run.question.layout;
-  const auto known = stages_of(run.question);
-  if (layout.dp * layout.cp == 1 || step >= known.size()) return false;
-  const ShardingStage& stage = known[step];
-  if (spec::zero_stage(stage.sharding) <= spec::zero_stage(layout.sharding)) return false;
+  const ShardingStage& stage = stages[step];
+  const bool shards_more = spec::zero_stage(stage.sharding) > spec::zero_stage(layout.sharding);
+  if (layout.dp * layout.cp == 1 || !shards_more || !can_shard(run.question, stage.sharding)) return false;
   layout.sharding = stage.sharding;
   say(run, {sharding_term(run.question)}, stage.change, stage.cost);
   return true;
@@ -85,15 +79,17 @@ bool more_accelerators(Changed& run, Larger, std::size_t step) {
   auto& layout = run.question.layout;
   if (step >= doublings || run.question.training.optimizer == spec::Optimizer::none) return false;
   const std::int64_t times = std::int64_t{2} << step;
-  const auto known = stages_of(run.question);
   const std::int64_t gpus = quantity::product(layout.gpus, times);
   const auto& gpu = run.question.gpu;
   const bool is_card = gpu && !gpu->network_gbps && gpus > spec::accelerators_per_node(gpu);  // on a desk
   if (is_card) return false;
+  const auto* strongest = quantity::find_last_if_or_null(
+      stages, [&](const ShardingStage& stage) { return can_shard(run.question, stage.sharding); });
   layout.gpus = gpus;
   layout.dp = quantity::product(layout.dp, times);
-  const auto strongest = known.empty() ? layout.sharding : known.back().sharding;
-  if (spec::zero_stage(strongest) > spec::zero_stage(layout.sharding)) layout.sharding = strongest;
+  const bool shards_more =
+      strongest != nullptr && spec::zero_stage(strongest->sharding) > spec::zero_stage(layout.sharding);
+  if (shards_more) layout.sharding = strongest->sharding;
   settle_nodes(run.question);
   auto& training = run.question.training;
   training.global_batch = quantity::product(training.micro_batch, training.grad_accum, layout.dp);
@@ -144,21 +140,18 @@ constexpr Leaving ways[] = {
 
 }  // namespace
 
-/// Of what the framework can move.
 bool offload(Changed& run, Larger, std::size_t step) {
   auto& training = run.question.training;
-  if (training.offload != spec::Offload::none) return false;
-  const auto& can = frameworks::row_of(training.framework).space.offloads.span();
-  for (const Leaving& way : ways) {
-    if (!quantity::contains(can, way.offload)) continue;
-    training.offload = way.offload;
-    const bool may = frameworks::broken_rule({run.question.model.shape, training, run.question.layout}) == nullptr;
-    if (!may || step-- > 0) continue;
-    say(run, {{"offload", std::string(spec::name_of(way.offload))}}, way.change, way.cost);
-    return true;
+  const Leaving& way = ways[step];
+  const auto can = frameworks::row_of(training.framework).space.offloads.span();
+  if (training.offload != spec::Offload::none || !quantity::contains(can, way.offload)) return false;
+  training.offload = way.offload;
+  if (frameworks::broken_rule({run.question.model.shape, training, run.question.layout}) != nullptr) {
+    training.offload = spec::Offload::none;
+    return false;
   }
-  training.offload = spec::Offload::none;
-  return false;
+  say(run, {{"offload", std::string(spec::name_of(way.offload))}}, way.change, way.cost);
+  return true;
 }
 
 std::size_t offloads(const spec::Question&, Larger) { return std::size(ways); }

@@ -20,22 +20,42 @@ bool more_may_need_more(ChangeKind kind) {
          kind == ChangeKind::experts;
 }
 
+/// The words of a change, in one order.
+std::string said(const Changed& run) {
+  auto words = quantity::mapped(run.terms, [](const spec::Word& word) { return word.term + '=' + word.text; });
+  std::ranges::sort(words);
+  return quantity::joined(words, " ");
+}
+
 }  // namespace
 
-std::optional<Combinations::Enough> Combinations::enough(const spec::Question& question) {
+std::optional<Combinations::Judged> Combinations::judged(const spec::Question& question) {
   if (!frameworks::unable_to(question.training.framework, question).empty()) return std::nullopt;
   if (frameworks::broken_rule({question.model.shape, question.training, question.layout}) != nullptr)
     return std::nullopt;
   const auto need = probe_.need(question);
   if (!need) return std::nullopt;
-  const auto verdict = trust::judge(question, *need);
-  const bool gains = verdict == VerdictKind::fits || (verdict == VerdictKind::tight && takes_tight_);
-  return gains ? std::optional(Enough{need->accelerator, verdict}) : std::nullopt;
+  return Judged{*need, trust::judge(question, *need)};
+}
+
+bool Combinations::gains(const std::optional<Judged>& run) const {
+  return run && (run->verdict == VerdictKind::fits || (run->verdict == VerdictKind::tight && takes_tight_));
 }
 
 Combinations::Path Combinations::longer(Path path, const Change& change, std::size_t step) const {
   const auto number = static_cast<Path>(&change - changes_.data()) + 1;
   return path << bits_of_change | number << bits_of_step | step;
+}
+
+/// The changes of a path after which other weights and states rest on the accelerator.
+Combinations::Path Combinations::of_states(Path path) const {
+  Path kept = 0;
+  for (std::size_t at = most_together; at-- > 0;) {
+    const Path made = path >> (at * bits_of_change) & ((Path{1} << bits_of_change) - 1);
+    const bool moves = made != 0 && !leaves_states(changes_[(made >> bits_of_step) - 1].kind);
+    if (moves) kept = kept << bits_of_change | made;
+  }
+  return kept;
 }
 
 /// A change that cannot be made, as one to numbers too large to count, is none, and leaves the run as it was unless it
@@ -61,17 +81,31 @@ const Combinations::Made* Combinations::apply(const Made& run, const Change& cha
   return nullptr;
 }
 
-/// The edited question is a quick look; what counts is the one that its words ask.
+/// Whether states alone are too much, as another run showed that differs in none of them.
+bool Combinations::rests_too_much(const Made& run, const Change& last, std::size_t step) const {
+  const auto known = resting_.find(of_states(longer(run.path, last, step)));
+  if (known == resting_.end()) return false;
+  const bool moves = last.kind == ChangeKind::accelerator;
+  return known->second > (moves ? larger_[step].memory_usable : trust::capacity_of(run.question));
+}
+
+/// The edited question is a quick look; what counts is the one that its words ask. The same words ask the same, in
+/// whatever order their changes were made.
 const Solution* Combinations::verify(const Made& run) {
   const auto [known, is_new] = verified_.try_emplace(run.path);
   auto& solution = known->second;
-  auto restated = is_new && enough(run.question) ? restate_(run.question, run.terms) : std::nullopt;
-  const auto asked = restated ? enough(restated->question) : std::nullopt;
-  if (asked) {
-    Advice advice{std::move(restated->terms), run.change, run.cost, asked->needed, asked->verdict};
-    solution = Solution{std::move(advice), std::move(restated->question)};
+  if (!is_new || refuted_.contains(said(run))) return solution ? &*solution : nullptr;
+  const auto looked = judged(run.question);
+  if (looked) resting_.try_emplace(of_states(run.path), looked->need.at_rest);
+  auto restated = gains(looked) ? restate_(run.question, run.terms) : std::nullopt;
+  const auto asked = restated ? judged(restated->question) : std::nullopt;
+  if (!gains(asked)) {
+    refuted_.insert(said(run));
+    return nullptr;
   }
-  return solution ? &*solution : nullptr;
+  Advice advice{std::move(restated->terms), run.change, run.cost, asked->need.accelerator, asked->verdict};
+  solution = Solution{std::move(advice), std::move(restated->question)};
+  return &*solution;
 }
 
 /// The last change is tried in every form: more of it need not need less.
@@ -79,6 +113,7 @@ const Solution* Combinations::first_form(const Made& run, const Change& last, st
   const Solution* tight = nullptr;
   const auto steps = last.steps(run.question, larger_);
   for (std::size_t step = 0; step < steps; ++step) {
+    if (rests_too_much(run, last, step)) continue;
     const Made* changed = apply(run, last, step, depth);
     if (changed == nullptr) continue;
     const Solution* advice = verify(*changed);

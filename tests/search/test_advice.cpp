@@ -78,6 +78,26 @@ const std::string too_large[] = {
 
 }  // namespace
 
+TEST_CASE("what states need is part of the need, and stays where a change leaves them alone", "[search]") {
+  search::Probe probe;
+  const auto larger = some_larger();
+  for (const auto& line : too_large) {
+    INFO(line);
+    const auto run = question(line);
+    const auto before = probe.need(run);
+    CHECK((before && before->at_rest > quantity::Bytes{} && before->at_rest <= before->accelerator));
+    for (const auto& change : search::all_changes()) {
+      for (std::size_t step = 0; search::leaves_states(change.kind) && step < change.steps(run, larger); ++step) {
+        search::Changed changed{run, {}, {}, {}};
+        if (!change.apply(changed, larger, step)) continue;
+        INFO(changed.change);
+        const auto after = probe.need(changed.question);
+        CHECK((after && after->at_rest == before->at_rest));
+      }
+    }
+  }
+}
+
 TEST_CASE("every advice, typed behind the question, needs what it promised and fits") {
   for (const std::string& line : too_large) {
     const auto told = advised(line, some_larger);

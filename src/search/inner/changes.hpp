@@ -57,6 +57,9 @@ struct Change {
 
 std::span<const Change> all_changes();
 
+/// Changes to activations, kernels and temporaries, and of the accelerator: weights and states rest as before.
+bool leaves_states(ChangeKind kind);
+
 inline constexpr std::size_t sharding_stages = 4;
 bool shard(Changed& run, Larger larger, std::size_t step);
 /// Twice, four times, ... as many data-parallel ranks, with everything sharded that the framework shards.

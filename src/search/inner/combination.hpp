@@ -10,6 +10,7 @@
 #include <deque>
 #include <optional>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -59,13 +60,17 @@ class Combinations {
     bool is_whole = false;  ///< what the path makes, and no storage alone
   };
 
-  /// The verdict on a run where it is enough to advise it, with what the run needs.
-  struct Enough {
-    quantity::Bytes needed;
+  /// Verdict on a run that can be.
+  struct Judged {
+    Probed need;
     trust::VerdictKind verdict;
   };
-  std::optional<Enough> enough(const spec::Question& question);
+  std::optional<Judged> judged(const spec::Question& question);
+  /// Whether it is worth advising.
+  bool gains(const std::optional<Judged>& run) const;
   Path longer(Path path, const Change& change, std::size_t step) const;
+  Path of_states(Path path) const;
+  bool rests_too_much(const Made& run, const Change& last, std::size_t step) const;
   const Made* apply(const Made& run, const Change& change, std::size_t step, std::size_t depth);
   const Made* widened(const Change& last, std::size_t step);
   const Solution* verify(const Made& run);
@@ -87,6 +92,8 @@ class Combinations {
   Probe& probe_;
   std::deque<Made> wider_;               ///< what changes that make room make of the run that was asked for
   std::unordered_set<Path> impossible_;  ///< whose last change cannot be made
+  std::unordered_map<Path, quantity::Bytes> resting_;           ///< the least that states need, by of_states()
+  std::unordered_set<std::string> refuted_;                     ///< words that ask for a run that is not enough
   std::unordered_map<Path, std::optional<Solution>> verified_;  ///< empty where it is not enough
   Forms forms_ = Forms::strongest;
   std::span<const Change> changes_ = all_changes();
