@@ -76,18 +76,22 @@ class TakenNames {
 /// With its length, which a compiler would count step by step, and gives up on a table of a megabyte.
 std::string literal(const std::string& text) { return "R\"preset(" + text + ")preset\"sv"; }
 
-std::int64_t memory_of(const presets::ModelPreset&) { return 0; }
+std::string glimpse(const presets::ModelPreset&) { return "{}"; }
 
-std::int64_t memory_of(const presets::AcceleratorPreset& preset) {
-  return llmcalc::quantity::in_bytes(preset.accelerator.memory_usable);
+std::string glimpse(const presets::AcceleratorPreset& preset) {
+  const auto one = presets::glimpse_of(preset.accelerator);
+  const auto word = [](bool is) { return is ? ", true" : ", false"; };
+  return "{" + literal(std::string(one.id)) + ", " + literal(std::string(one.vendor)) + ", quantity::bytes(" +
+         std::to_string(llmcalc::quantity::in_bytes(one.memory)) + ")" + word(one.stacked) + word(one.rented) +
+         word(one.multiplies_bf16) + "}";
 }
 
 std::string row(const presets::PresetNames& names, const std::string& file, const presets::JsonPlace& entry,
-                std::int64_t memory) {
+                const std::string& seen) {
   std::string aliases;
   for (const auto alias : names.aliases) aliases += (aliases.empty() ? "" : "|") + lowered(std::string(alias));
   return "    {" + literal(std::string(names.id)) + ", " + literal(aliases) + ", " + literal(std::string(names.hf_id)) +
-         ", " + literal(file) + ", " + literal(entry.value().dump()) + ", " + std::to_string(memory) + "},\n";
+         ", " + literal(file) + ", " + literal(entry.value().dump()) + ", " + seen + "},\n";
 }
 
 std::vector<presets::PresetFile> family_files(const fs::path& root) {
@@ -110,7 +114,7 @@ std::string table(const std::string& name, const fs::path& root, const std::stri
       if (entry.has("base")) entry.fail("a preset that ships is written out in full, without \"base\"");
       const auto preset = read_entry(entry);
       taken.take(names_of(preset), entry);
-      rows += row(names_of(preset), file, entry, memory_of(preset));
+      rows += row(names_of(preset), file, entry, glimpse(preset));
     }
   }
   return "constexpr EmbeddedPreset " + name + "_table[] = {\n" + rows + "};\n\n";

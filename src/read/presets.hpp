@@ -120,14 +120,17 @@ struct AcceleratorPreset {
   std::string rates_place;  ///< where it does
 };
 
-/// An accelerator as far as a look at its entry tells.
+/// An accelerator as far as it is told without parsing its entry.
 struct Glimpse {
   std::string_view id;
+  std::string_view vendor;
   quantity::Bytes memory;        ///< that programs have
   bool stacked = false;          ///< HBM
   bool rented = false;           ///< at a price that is known
   bool multiplies_bf16 = false;  ///< its peak is known
 };
+
+Glimpse glimpse_of(const spec::Accelerator& gpu);
 
 /// What was measured of one accelerator, and for which others that stands: all whose architecture begins so, of those
 /// only the ones that meet the other conditions; none where there is no architecture.

@@ -182,6 +182,15 @@ AcceleratorPreset read_accelerator_entry(const JsonPlace& entry, const Accelerat
   return preset;
 }
 
+Glimpse glimpse_of(const spec::Accelerator& gpu) {
+  return {gpu.id,
+          gpu.vendor,
+          gpu.memory_usable,
+          gpu.memory_type.starts_with("HBM"),
+          gpu.price_per_hour.has_value(),
+          gpu.peaks.bf16.has_value()};
+}
+
 PresetNames names_of(const AcceleratorPreset& preset) {
   return {preset.accelerator.id, {preset.aliases.begin(), preset.aliases.end()}, {}};
 }

@@ -141,10 +141,11 @@ std::optional<Preset> find_spelled(const std::vector<Preset>& users, std::string
 template <class Preset>
 std::optional<Preset> find(const std::vector<Preset>& users, std::string_view name) {
   if (const Preset* user = find_user(users, name)) return *user;
-  for (const auto& entry : Kind<Preset>::embedded()) {
-    if (names_of(entry).contains(name)) return overridden(users, entry);
-  }
-  return find_spelled(users, name);
+  const auto known = Kind<Preset>::embedded();
+  const auto* entry = quantity::find_if_or_null(known, [&](const auto& each) { return same_name(each.id, name); });
+  if (entry == nullptr)
+    entry = quantity::find_if_or_null(known, [&](const auto& each) { return names_of(each).contains(name); });
+  return entry != nullptr ? overridden(users, *entry) : find_spelled(users, name);
 }
 
 std::optional<AcceleratorPreset> of_another_capacity(const std::vector<AcceleratorPreset>& users,
@@ -280,33 +281,17 @@ std::vector<AcceleratorPreset> Catalogue::rated(std::vector<AcceleratorPreset> p
 
 std::vector<AcceleratorPreset> Catalogue::accelerators() const { return rated(all(user_accelerators_)); }
 
-namespace {
-
-bool holds(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
-
-Glimpse glimpse_of(const EmbeddedPreset& entry) {
-  return {entry.id, quantity::bytes(entry.memory), holds(entry.json, "\"HBM"), holds(entry.json, "\"usd_per_hour\":"),
-          holds(entry.json, "\"bf16\":")};
-}
-
-Glimpse glimpse_of(const spec::Accelerator& gpu) {
-  return {gpu.id, gpu.memory_usable, gpu.memory_type.starts_with("HBM"), gpu.price_per_hour.has_value(),
-          gpu.peaks.bf16.has_value()};
-}
-
-}  // namespace
-
 std::vector<Glimpse> Catalogue::larger(std::string_view vendor, quantity::Bytes above) const {
   std::vector<Glimpse> found;
-  const auto of_vendor = "\"vendor\":\"" + std::string(vendor) + '"';
+  const auto take = [&](const Glimpse& one) {
+    if (one.vendor == vendor && one.memory > above) found.push_back(one);
+  };
   for (const auto& entry : embedded_accelerators()) {
-    const bool is_larger = quantity::bytes(entry.memory) > above && holds(entry.json, of_vendor);
-    if (is_larger && find_user(user_accelerators_, entry.id) == nullptr) found.push_back(glimpse_of(entry));
+    if (find_user(user_accelerators_, entry.id) == nullptr) take(entry.glimpse);
   }
   for (const auto& preset : user_accelerators_) {
-    const auto& gpu = preset.accelerator;
-    const bool is_last = find_user(user_accelerators_, gpu.id) == &preset;
-    if (is_last && gpu.vendor == vendor && gpu.memory_usable > above) found.push_back(glimpse_of(gpu));
+    const bool is_last = find_user(user_accelerators_, preset.accelerator.id) == &preset;
+    if (is_last) take(glimpse_of(preset.accelerator));
   }
   std::ranges::stable_sort(found, {}, [](const Glimpse& one) { return std::pair(one.memory, !one.stacked); });
   return found;

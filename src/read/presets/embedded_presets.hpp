@@ -4,6 +4,7 @@
 #include "llmcalc/quantity/quantity.hpp"
 #include "llmcalc/spec/rates.hpp"
 #include "llmcalc/spec/shape.hpp"
+#include "read/presets.hpp"
 
 #include <cstdint>
 #include <span>
@@ -18,7 +19,7 @@ struct EmbeddedPreset {
   std::string_view hf_id;    ///< empty for accelerators and where there is none
   std::string_view file;     ///< "presets/models/llama.json"
   std::string_view json;     ///< the entry itself, without white space
-  std::int64_t memory = 0;   ///< bytes that an accelerator has for programs
+  Glimpse glimpse;           ///< of an accelerator
 };
 
 /// One entry of presets/families. Presets need its writing only, which is no reason to parse it.
