@@ -306,6 +306,10 @@ Estimate estimate(const spec::Question& question) {
   return answer;
 }
 
+double tokens_per_gpu(const spec::Question& question) {
+  return question.gpu ? time_answer(question, walk(question)).tokens_per_gpu : 0.0;
+}
+
 using spec::Measure;
 
 std::optional<double> predicted(const Estimate& estimate, Measure measure, spec::Step step) {

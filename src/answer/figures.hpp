@@ -34,6 +34,9 @@ inline constexpr double compute_optimal_ratio = 20.0;
 /// As said; by default 20 tokens a parameter.
 Budget token_budget(const spec::Question& question, std::int64_t parameters);
 
+/// Tokens a second and accelerator, as in the estimate, of which nothing else is made; 0 without an accelerator.
+double tokens_per_gpu(const spec::Question& question);
+
 /// A warning of fewer tokens than anybody pre-trains with who means it; empty where there are enough.
 std::optional<std::string> too_few_tokens(quantity::Tokens tokens);
 

@@ -101,10 +101,10 @@ std::vector<render::TrainerNeed> trainers(const spec::Question& question, const 
   return needs;
 }
 
-search::Advised advised(const Asked& asked, const spec::Question& question, const answer::Verdict& verdict,
+search::Advised advised(const Asked& asked, const spec::Question& question, const answer::Estimate& estimate,
                         search::AdviceWanted wanted) {
   const auto larger = [&] { return larger_than(question.gpu, asked.catalogue); };
-  return search::advise(question, larger, restating(asked, question), verdict, wanted);
+  return search::advise(question, larger, restating(asked, question), estimate, wanted);
 }
 
 }  // namespace
@@ -120,7 +120,7 @@ Answer fit(const std::vector<read::Given>& said, const std::optional<read::Confi
   answer.estimate = answer::estimate(question);
   quantity::append(answer.estimate.warnings, resolved.warnings());
   const Asked asked{words, config, catalogue, values};
-  answer.advised = advised(asked, question, answer.estimate.verdict, search::AdviceWanted::all);
+  answer.advised = advised(asked, question, answer.estimate, search::AdviceWanted::all);
   answer.trainers = trainers(question, restating(asked, question), answer.question);
   answer.assumptions = std::move(resolved.assumptions);
   answer.completed = std::move(resolved.question);
@@ -137,8 +137,7 @@ std::string first_advice(const std::vector<read::Given>& said, const std::option
   const auto words = read::in_order(said);
   const read::Values values;
   const auto question = resolved_question(words, config, catalogue, values);
-  const auto found =
-      advised({words, config, catalogue, values}, question, estimate.verdict, search::AdviceWanted::first);
+  const auto found = advised({words, config, catalogue, values}, question, estimate, search::AdviceWanted::first);
   if (found.changes.empty()) return {};
   const auto option = [](const spec::Word& term) { return spec::option_of(term.term) + " " + term.text; };
   return quantity::joined(quantity::mapped(found.changes.front().terms, option), " ");

@@ -1,8 +1,8 @@
 #include "search/advice.hpp"
 
+#include "answer/figures.hpp"
 #include "answer/levels.hpp"
 #include "frameworks/layout_rules.hpp"
-#include "llmcalc/answer/estimate.hpp"
 #include "program/build.hpp"
 #include "program/count.hpp"
 #include "search/inner/changes.hpp"
@@ -179,12 +179,6 @@ Headroom headroom(const spec::Question& question, const answer::Verdict& verdict
   return {search.micro_batch(), search.seq()};
 }
 
-/// Tokens a second of all accelerators together; 0 where nothing is timed.
-double speed_of(const spec::Question& question) {
-  const auto estimate = answer::estimate(question);
-  return estimate.timed ? estimate.compute.tokens_per_gpu * static_cast<double>(question.layout.gpus) : 0.0;
-}
-
 bool any_fits(const std::vector<Solution>& solutions) {
   return std::ranges::any_of(solutions, [](const Advice& advice) { return advice.verdict == VerdictKind::fits; });
 }
@@ -206,16 +200,19 @@ std::vector<Solution> solutions(Combinations& combinations, std::size_t first, s
 }
 
 /// With the accelerators at hand first, then with more or larger ones.
-std::vector<Advice> changes_for(const spec::Question& question, Combinations combinations, AdviceWanted wanted) {
+/// \param tokens_per_gpu  of the run as it is; 0 where nothing is timed
+std::vector<Advice> changes_for(const spec::Question& question, double tokens_per_gpu, Combinations combinations,
+                                AdviceWanted wanted) {
   const auto changes = all_changes();
   const auto elsewhere = std::ranges::find(changes, true, &Change::makes_room);
   const auto here = static_cast<std::size_t>(elsewhere - changes.begin());
-  const double speed = speed_of(question);
+  const double speed = tokens_per_gpu * static_cast<double>(question.layout.gpus);
   std::vector<Advice> found;
   for (const auto& [first, end] : {std::pair{std::size_t{0}, here}, std::pair{here, changes.size()}}) {
     if (wanted == AdviceWanted::first && !found.empty()) break;
     for (auto& solution : solutions(combinations, first, end, wanted)) {
-      if (speed > 0.0) solution.speed = speed_of(solution.question) / speed;
+      const auto gpus = static_cast<double>(solution.question.layout.gpus);
+      if (speed > 0.0) solution.speed = answer::tokens_per_gpu(solution.question) * gpus / speed;
       found.push_back(std::move(solution));
     }
   }
@@ -241,7 +238,8 @@ std::vector<CardVerdict> cards_for(const spec::Question& question, Larger larger
 }  // namespace
 
 Advised advise(const spec::Question& question, const LargerAccelerators& larger, const Restate& restate,
-               const answer::Verdict& verdict, AdviceWanted wanted) {
+               const answer::Estimate& estimate, AdviceWanted wanted) {
+  const auto& verdict = estimate.verdict;
   const auto kind = verdict.kind;
   const bool walked = question.training.activations == spec::ActivationModel::program;
   Probe probe;
@@ -251,7 +249,8 @@ Advised advise(const spec::Question& question, const LargerAccelerators& larger,
   if (kind != VerdictKind::does_not_fit && kind != VerdictKind::tight) return advised;
   const auto accelerators = larger ? larger() : std::vector<spec::Accelerator>{};
   const bool takes_tight = kind == VerdictKind::does_not_fit;
-  advised.changes = changes_for(question, {question, accelerators, restate, takes_tight, probe}, wanted);
+  advised.changes = changes_for(question, estimate.compute.tokens_per_gpu,
+                                {question, accelerators, restate, takes_tight, probe}, wanted);
   if (wanted == AdviceWanted::all) advised.cards = cards_for(question, accelerators, probe);
   return advised;
 }

@@ -1,7 +1,7 @@
 // Finds what would make a run fit, or how much room it leaves.
 #pragma once
 
-#include "llmcalc/answer/verdict.hpp"
+#include "llmcalc/answer/estimate.hpp"
 #include "llmcalc/search/advised.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "program/program.hpp"
@@ -30,10 +30,10 @@ using Restate =
 /// How much advice somebody reads: a list of runs has room for the first change of each.
 enum class AdviceWanted { all, first };
 
-/// \param verdict  on this question
-/// \param wanted   of first, `changes` begins as that of all does, and nothing else is looked for
+/// \param estimate  of this question
+/// \param wanted    of first, `changes` begins as that of all does, and nothing else is looked for
 Advised advise(const spec::Question& question, const LargerAccelerators& larger, const Restate& restate,
-               const answer::Verdict& verdict, AdviceWanted wanted = AdviceWanted::all);
+               const answer::Estimate& estimate, AdviceWanted wanted = AdviceWanted::all);
 
 /// Need of a run, and the least that its weights and states alone need, whatever the passes do and on which
 /// accelerator.

@@ -38,7 +38,7 @@ Told advised(const std::string& line, const search::LargerAccelerators& larger =
   const auto run = question(line);
   const auto estimate = answer::estimate(run);
   const auto restate = [&](const spec::Question&, const auto& terms) { return restated(line, terms); };
-  return {search::advise(run, larger, restate, estimate.verdict), estimate.verdict};
+  return {search::advise(run, larger, restate, estimate), estimate.verdict};
 }
 
 std::vector<spec::Accelerator> some_larger() {
