@@ -15,7 +15,7 @@ namespace llmcalc::formats {
 
 namespace {
 
-/// What the codes with the highest exponent mean.
+/// Meaning of the codes with the highest exponent.
 enum class TopExponent {
   special,  ///< infinity and NaNs, as in IEEE 754
   one_nan,  ///< numbers, but for the code of all ones, which is NaN (OFP8 E4M3)
@@ -243,7 +243,7 @@ void encode_scaled(const Encoding& encoding, EncodedNumber& number) {
   number.stored = std::ldexp(value_of_code(encoding, number.code), exponent);
 }
 
-/// What blocks with scales between these two can hold.
+/// Range of blocks with scales between these two.
 NumberRange range_under_scales(const Encoding& encoding, double smallest, double largest) {
   const auto& element = encoding.element;
   const auto finite = finite_range(encoding);

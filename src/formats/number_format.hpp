@@ -27,7 +27,7 @@ struct EncodedNumber {
   std::string_view remark;      ///< "overflowed to infinity", "rounded to zero", ...; empty if nothing is special
 };
 
-/// What the elements of a format can hold; block formats include the largest and smallest scale.
+/// Range of the elements of a format; block formats include the largest and smallest scale.
 struct NumberRange {
   Dtype dtype = Dtype::fp32;
   double lowest = 0.0;

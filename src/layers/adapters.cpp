@@ -170,7 +170,7 @@ void BlockBuilder::pass_through_fp32(const Value& x) {
   pass_over("adapter input (through fp32)", moved, x.needs_gradient ? moved : quantity::bytes(0));
 }
 
-/// What the first adapter matrix sees: each adapted matrix drops elements of its own copy of the input, so that q, k
+/// Input of the first adapter matrix: each adapted matrix drops elements of its own copy of the input, so that q, k
 /// and v share nothing (peft tuners/lora/layer.py, Linear.forward). Fused kernels draw the mask again instead of
 /// keeping it.
 Value BlockBuilder::dropped_input(const Value& x) {
@@ -308,7 +308,7 @@ void BlockBuilder::direction_norm(const Value& x, const Value& y, const Copies& 
   adapter_weight("adapter magnitude", 1, y.columns, experts);
 }
 
-/// What the frozen matrix makes of the adapter's input: what it made of its own, unless elements of that are dropped,
+/// Output of the frozen matrix for the adapter's input: that for its own, unless elements of that are dropped,
 /// for which it is widened, kept so, and multiplied again.
 Value BlockBuilder::decomposed_base(const Value& in, const Value& y, const Copies& experts) {
   direction_norm(in, y, experts);

@@ -51,11 +51,11 @@ using WeightId = std::uint16_t;  ///< index into Block::weights
 inline constexpr TensorId no_tensor = 0xffff;
 inline constexpr WeightId no_weight = 0xffff;
 
-/// What recurrent layers keep: the matrices of their heads, and what their convolution still needs.
+/// State that recurrent layers keep: the matrices of their heads, and the positions that their convolution still needs.
 inline constexpr std::string_view recurrent_state = "recurrent state";
 inline constexpr std::string_view convolution_state = "convolution state";
 
-/// What generation keeps of a tensor from one step to the next: a part for each position, or for each sample.
+/// Part of a tensor that generation keeps from one step to the next: one for each position, or for each sample.
 enum class Cached : std::uint8_t { nothing, by_position, by_sample };
 
 /// An activation of one micro-batch on this rank. Its identity is its index: saved by two operations it counts once.
@@ -69,7 +69,7 @@ struct Tensor {
   Cached kept = Cached::nothing;
 };
 
-/// What an operation is; the time walk prices by it, the explanation names it.
+/// Kind of an operation; the time walk prices by it, the explanation names it.
 enum class OpKind {
   embedding,
   linear,
@@ -102,7 +102,7 @@ enum class Collective { all_reduce, all_gather, reduce_scatter, all_to_all, ring
 /// Which ranks take part.
 enum class RankGroup { tensor, context, expert, expert_tensor };
 
-/// What an operation exchanges with the other ranks of a group.
+/// Exchange of an operation with the other ranks of a group.
 struct Message {
   Collective kind = Collective::all_reduce;
   RankGroup group = RankGroup::tensor;

@@ -17,7 +17,7 @@ void score_block(const Context& context, Block& block);
 /// True if PyTorch has no fused kernel for the attention of such a layer, which keeps its scores although nobody asked.
 bool lacks_kernel(const Context& context, const spec::LayerKind& kind);
 
-/// What stands between the stacks of an encoder-decoder: the encoder's final norm and the decoder's token embedding.
+/// Block between the stacks of an encoder-decoder: the encoder's final norm and the decoder's token embedding.
 void bridge_block(const Context& context, Block& block);
 
 // What stands around the layers of a tower: the matrix that makes its positions, and what leads to the text model.

@@ -11,7 +11,7 @@ std::int64_t activation_width(formats::Dtype compute) {
   return compute == formats::Dtype::fp32 || compute == formats::Dtype::tf32 ? 4 : 2;
 }
 
-/// What flows between quantized matrices is as wide as the norms and tables beside them, unless autocast narrows it
+/// Activations between quantized matrices are as wide as the norms and tables beside them, unless autocast narrows them
 /// (transformers modeling_llama.py, LlamaRMSNorm.forward: the weight's type decides).
 std::int64_t flowing_width(const spec::Precision& precision) {
   const bool wide = formats::is_quantized(precision.weights) && precision.unquantized == formats::Dtype::fp32;

@@ -55,7 +55,7 @@ struct Context {
   bool adapts(spec::Role role) const { return adapted[static_cast<std::size_t>(role)]; }
   bool saves(spec::Role role) const { return saved[static_cast<std::size_t>(role)]; }
   std::int64_t rank_of(spec::Role role) const;
-  /// Of a layer that carries no adapters.
+  /// Context of a layer that carries no adapters.
   Context without_adapters() const;
   const spec::Shape& shape() const { return model.shape; }
   std::int64_t row_copies() const { return node_dispatch ? model.shape.moe.top_k : 1; }

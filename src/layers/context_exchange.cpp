@@ -10,7 +10,7 @@ namespace {
 
 quantity::Bytes size_of(const Value& x) { return bytes(product(x.rows, x.columns, x.width)); }
 
-/// The same elements, of all positions and a share of the heads.
+/// Value with the same elements, of all positions and a share of the heads.
 Value spread_over_heads(BlockBuilder& b, const Value& x, std::string_view name) {
   const std::int64_t ranks = b.context().cp;
   return b.value(name, product(x.rows, ranks), x.columns / ranks, x.width, x.needs_gradient);

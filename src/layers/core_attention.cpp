@@ -42,7 +42,7 @@ void quantize_heads(BlockBuilder& b, const Heads& heads, const Value& out) {
               quantity::bytes(product(passes, inputs + elements(out))));
 }
 
-/// Of truth values, which each layer turns into numbers to add (pytorch
+/// Mask of truth values, which each layer turns into numbers to add (pytorch
 /// aten/src/ATen/native/transformers/attention.cpp, convert_boolean_attn_mask).
 void keep_mask(BlockBuilder& b, const CoreAttention& core, const Value& q) {
   b.keep_for_backward("attention mask", q.rows, seen(b.context(), core), q.width);
@@ -64,7 +64,8 @@ bool copies_output(const Context& c, const CoreAttention& core) {
   return c.writes(&spec::Writing::rotates_by_head) && !by_position;
 }
 
-/// Of n queries behind p cached positions the i-th sees p + i of them, or the last w where a window is narrower.
+/// Share of the scores that a mask leaves: of n queries behind p cached positions the i-th sees p + i of them, or the
+/// last w where a window is narrower.
 double share_behind_cache(const Context& c, const CoreAttention& core) {
   const auto n = static_cast<double>(c.seq);
   const auto p = static_cast<double>(c.attended - c.seq);

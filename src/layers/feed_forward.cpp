@@ -10,13 +10,14 @@ Matrix inward(const MlpMatrices& mlp, Role role, std::int64_t hidden, std::int64
   return {role, hidden, width, mlp.bias, Cut::columns, mlp.experts, mlp.active_experts};
 }
 
-/// What the nonlinearity reads: one matrix, or gate and up projection, in one matrix or two.
+/// Input of the nonlinearity: one matrix, or gate and up projection, in one matrix or two.
 struct Projected {
   Value gate;
   Value up;
 };
 
-/// In the framework's own model, or in the family's as transformers writes it. Since its release 5 one parameter holds
+/// Gate and up projection are one matrix in the framework's own model, or in the family's as transformers writes it.
+/// Since its release 5 one parameter holds
 /// gate and up projections of all experts (integrations/moe.py, grouped_mm_experts_forward), but for classes that loop
 /// over them (modeling_dbrx.py, DbrxExpertGLU); of other experts, which are one matrix or two, only adapters tell.
 bool fuses_gate_and_up(const BlockBuilder& b, const MlpMatrices& mlp, const Matrix& fused) {
@@ -27,8 +28,8 @@ bool fuses_gate_and_up(const BlockBuilder& b, const MlpMatrices& mlp, const Matr
   return is_parameter || b.merges_adapter(fused);
 }
 
-/// What lies so many deviations above the mean of its row, and zeros: the deviation keeps its input and itself, the
-/// ReLU its result (transformers modeling_gemma3n.py, Gemma3nTextMLP._gaussian_topk).
+/// Gate's elements that lie so many deviations above the mean of their row, and zeros: the deviation keeps its input
+/// and itself, the ReLU its result (transformers modeling_gemma3n.py, Gemma3nTextMLP._gaussian_topk).
 Value sparse(BlockBuilder& b, const Value& gate) {
   const Value deviation = b.value("deviation of the gate", gate.rows, 1, gate.width, gate.needs_gradient);
   b.append({.kind = OpKind::norm,
@@ -45,7 +46,7 @@ Value half_of(Value both) {
   return both;
 }
 
-/// Of the layer itself, beside matrices that it shares (transformers modeling_zamba2.py, Zamba2MLP.forward).
+/// A layer's own term beside matrices that it shares (transformers modeling_zamba2.py, Zamba2MLP.forward).
 Projected with_own_term(BlockBuilder& b, const MlpMatrices& mlp, const Value& x, const Projected& shared) {
   if (mlp.low_rank == 0) return shared;
   const Value own = own_term(b, Role::mlp_low_rank, x, mlp.low_rank, 2 * mlp.width);

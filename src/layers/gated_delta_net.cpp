@@ -11,14 +11,14 @@ namespace {
 
 // A gated delta rule between its projections: what goes in, the rule, the gated norm behind it.
 
-/// Of all ranks.
+/// Widths over all ranks.
 struct DeltaWidths {
   std::int64_t keys = 0;
   std::int64_t values = 0;
   std::int64_t convolved = 0;
 };
 
-/// What projections make for it, on this rank.
+/// Outputs of the projections, on this rank.
 struct DeltaInputs {
   Value qkv;
   Value beta;
@@ -35,7 +35,7 @@ void decays_of_heads(BlockBuilder& b, const Value& decay) {
                       fp32_width);
 }
 
-/// The same with a decay a channel, one operation after the other: the exponential, what the logarithm reads, which of
+/// Decays with one for each channel, one operation after the other: the exponential, what the logarithm reads, which of
 /// them are large, and for a trained A the choice (modeling_kimi_linear.py, KimiLinearForgetGate.forward).
 void decays_of_channels(BlockBuilder& b, const Value& decay) {
   b.keep_for_backward("exponential, sum and choice", decay.rows, (b.context().trains_base ? 3 : 2) * decay.columns,
@@ -43,7 +43,7 @@ void decays_of_channels(BlockBuilder& b, const Value& decay) {
   b.keep_for_backward("mask of large decays", decay.rows, decay.columns, 1);
 }
 
-/// What ChunkGatedDeltaRuleFunction and ChunkKDAFunction save beside beta.
+/// Tensors that ChunkGatedDeltaRuleFunction and ChunkKDAFunction save beside beta.
 void kept_by_kernel(BlockBuilder& b, const LinearAttentionShape& n, std::int64_t rows, const Value& decay) {
   const std::int64_t tp = b.context().tp;
   const std::int64_t key_heads = n.key_heads / tp;

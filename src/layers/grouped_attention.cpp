@@ -11,7 +11,7 @@ namespace {
 
 // The matrices around the core of grouped attention: from the hidden state to queries, keys and values, and back.
 
-/// What an earlier layer made, and keeps: nothing of it is this layer's.
+/// Tensor that an earlier layer made, and keeps: nothing of it is this layer's.
 Value borrowed(BlockBuilder& b, const Value& memory, std::int64_t columns, std::string_view name) {
   return b.value(name, memory.rows, columns / b.context().tp, 0, memory.needs_gradient);
 }
@@ -23,7 +23,7 @@ Value queries(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x, 
   return b.linear(low, {Role::query_up, a.query_rank, width, false, Cut::columns});
 }
 
-/// What a layer adds for itself to what a matrix makes that it shares with others (transformers modeling_zamba2.py,
+/// Layer's own term, added to the output of a matrix that it shares with others (transformers modeling_zamba2.py,
 /// Zamba2Attention.forward, linear_q_adapter_list).
 Value with_own_term(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x, const Value& y) {
   return a.low_rank == 0 ? y
@@ -76,7 +76,7 @@ Heads separate_projections(BlockBuilder& b, const spec::GroupedAttention& a, con
   return {q, k, with_own_term(b, a, memory, b.linear(memory, to_values))};
 }
 
-/// What heads found, put together; or of each group of heads through a bottleneck first (transformers
+/// Outputs of the heads, put together; or of each group of heads through a bottleneck first (transformers
 /// modeling_deepseek_v4.py, DeepseekV4GroupedLinear).
 Value outputs(BlockBuilder& b, const spec::GroupedAttention& a, const Value& mixed) {
   const std::int64_t width = a.heads * a.value_dim;
@@ -92,7 +92,7 @@ Value outputs(BlockBuilder& b, const spec::GroupedAttention& a, const Value& mix
   return b.linear(low, {Role::attention_out, low.columns, hidden, a.out_bias});
 }
 
-/// What is done to each head by itself. Ranks among which one head was cut gather it first (Megatron-LM
+/// Operation on each head by itself. Ranks among which one head was cut gather it first (Megatron-LM
 /// core/transformer/attention.py, get_query_key_value_tensors).
 template <class Part>
 Value by_head(const Value& x, std::int64_t head_dim, const Part& part) {
@@ -222,7 +222,7 @@ Value opened(BlockBuilder& b, const Value& gate) {
   return b.context().profile.kernels.transformers_modules ? b.saved_result(gate, "sigmoid of the gate") : gate;
 }
 
-/// Of an encoder-decoder the decoder alone has prefixes (peft, num_transformer_submodules).
+/// Prefixes are the decoder's alone in an encoder-decoder (peft, num_transformer_submodules).
 bool has_prefix(const Context& c, const spec::GroupedAttention& a, bool crosses) {
   return c.model.encoder_layers == 0 || a.causal || crosses;
 }
@@ -280,7 +280,7 @@ void gather_keys(BlockBuilder& b, const spec::GroupedAttention& a, const CoreAtt
   h.v = repeat_heads(b, core, h.v, a.value_dim, "repeated values");
 }
 
-/// In blocks as wide as the window (transformers modeling_longt5.py, LongT5LocalAttention, block_len).
+/// Blocks are as wide as the window (transformers modeling_longt5.py, LongT5LocalAttention, block_len).
 std::int64_t block_of(const Context& c, const spec::GroupedAttention& a) {
   return c.shape().writing.local_blocks && !a.causal ? a.window : 0;
 }

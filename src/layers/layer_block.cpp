@@ -24,7 +24,7 @@ Value modalities(BlockBuilder& b, const Value& x) {
   return b.cast(wide, x.width, "modalities");
 }
 
-/// The same router a second time, whose weights are those of the first.
+/// Router of another modality, whose weights are those of the first.
 Value modalities_again(BlockBuilder& b, const Value& x) {
   const std::size_t first = b.block().weights.size();
   const Value result = modalities(b, x);
@@ -61,10 +61,9 @@ Value predicted_streams(BlockBuilder& b, const Value& all) {
   return b.rearrange(mixed, "predicted streams", all.rows, all.columns, OpKind::permutation);
 }
 
-/// The change of the first stream is repeated for each and kept with its coefficient (Gemma3nTextAltUp.correct, which
-/// clamps the weight first, past an adapter).
-/// The same after it ran: each takes over a part of what that changed. \param activated  what the layer made of the
-/// first
+/// Streams after the layer ran: each takes over a part of what that changed. The change of the first is repeated for
+/// each and kept with its coefficient (Gemma3nTextAltUp.correct, which clamps the weight first, past an adapter).
+/// \param activated  what the layer made of the first
 Value corrected_streams(BlockBuilder& b, const Value& predicted, const Value& activated) {
   const std::int64_t count = b.context().shape().streams.count;
   Matrix corrections{Role::stream_corrections, count, count};
@@ -103,7 +102,7 @@ void run_beside(BlockBuilder& b, const spec::LayerKind& kind, const Value& x) {
   }
 }
 
-/// What stands beside attention reads its input times a factor of its own (transformers modeling_falcon_h1.py,
+/// State space beside attention, which reads its input times a factor of its own (transformers modeling_falcon_h1.py,
 /// FalconH1Mixer.forward, ssm_in_multiplier).
 Value run_state_space(BlockBuilder& b, const spec::StateSpace& state, const Value& x) {
   if (!state.beside) return state_space(b, state.shape, x);
@@ -111,7 +110,7 @@ Value run_state_space(BlockBuilder& b, const spec::StateSpace& state, const Valu
   return b.add(state_space(b, state.shape, scaled), grouped_attention(b, *state.beside, x, x), "mixed");
 }
 
-/// What keys and values are made of. Under a mask of both parts a decoder attends to its own positions and the
+/// Input of keys and values. Under a mask of both parts a decoder attends to its own positions and the
 /// encoder's at once (transformers modeling_t5gemma2.py, T5Gemma2MergedAttention.forward); the encoder's output is one
 /// for all.
 Value read_by_keys(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x) {
@@ -222,7 +221,7 @@ void layer_of_streams(BlockBuilder& b, const spec::LayerKind& kind, const Value&
   b.output(b.add(corrected, layer_input(b, scaled_first(b, corrected)), "with layer input"));
 }
 
-/// What a decoder attends to between its own positions and the MLP: the encoder's output or a tower's.
+/// Memory that a decoder attends to between its own positions and the MLP: the encoder's output or a tower's.
 Value memory_of(BlockBuilder& b, const Value& x) {
   const Context& c = b.context();
   if (c.model.encoder_layers == 0) return tower_output(b);
@@ -271,7 +270,7 @@ void hold_idle_experts(BlockBuilder& b, const spec::LayerKind& kind) {
   w.split = Split::expert;
 }
 
-/// What each of the layers that share their matrices has for itself.
+/// Weights that each of the layers that share their matrices has for itself.
 bool is_own(Role role) {
   return role == Role::behind_layer || role == Role::attention_low_rank || role == Role::mlp_low_rank;
 }

@@ -29,7 +29,7 @@ void gather_around(Op& op, quantity::Bytes whole, bool needs_gradient) {
 
 }  // namespace
 
-/// What a matrix does to its input on this rank.
+/// A matrix's product with its input on this rank.
 struct BlockBuilder::Linear {
   const Matrix& matrix;
   Weight weight{};

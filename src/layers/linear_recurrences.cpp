@@ -97,7 +97,7 @@ Blocks blocks_of(std::int64_t positions, std::int64_t size) {
   return {taken, count, positions, positions - (count - 1) * taken};
 }
 
-/// What queries, keys and values are parts of goes through SiLU, which keeps it; products copy each by head.
+/// Queries, keys and values are parts of one tensor that goes through SiLU, which keeps it; products copy each by head.
 struct Parts {
   Value q, k, v;
 };
@@ -156,7 +156,7 @@ Value left_states(BlockBuilder& b, const StateShape& rank, const Parts& x, const
   return states;
 }
 
-/// What queries find in the state that the blocks before left; the first, of zeros, needs no gradient.
+/// Part that queries find in the state that the blocks before left; the first, of zeros, needs no gradient.
 Value between_blocks(BlockBuilder& b, const StateShape& rank, const Parts& x, const Blocks& n, const Value& states) {
   const Value decayed = rows_of(b, x.q, "decayed queries", n.positions - n.size);
   const Value out = b.value("between blocks", x.q.rows, rank.width, x.q.width, x.q.needs_gradient);

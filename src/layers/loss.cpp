@@ -131,7 +131,7 @@ void metrics(BlockBuilder& b, const Value& logits) {
   b.block().ops.back().eager = true;
 }
 
-/// What Megatron-LM's softmax passes over beyond copy, result and gradient: the maximum reads the fp32 logits, its
+/// Passes of Megatron-LM's softmax beyond copy, result and gradient: the maximum reads the fp32 logits, its
 /// subtraction, the exponential and the division read and write them, their sum reads them; backward the factor of the
 /// loss reads and writes them (core/tensor_parallel/cross_entropy.py, calculate_predicted_logits to
 /// calculate_gradients).
@@ -302,7 +302,7 @@ void fused_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   append_kernel(b, op);
 }
 
-/// The same kernel behind transformers' own handling of the logits: it overwrites the fp32 copy.
+/// Fused loss behind transformers' own handling of the logits: it overwrites the fp32 copy.
 void fused_loss_on_wide_logits(BlockBuilder& b, const Value& x, const Matrix& head) {
   const WideLogits logits = wide_logits(b, x, head);
   Op op = loss_on(logits.shifted, "cross-entropy");

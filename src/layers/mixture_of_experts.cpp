@@ -12,7 +12,7 @@ namespace {
 
 // Experts that run one after the other, as modules of their own.
 
-/// What is made between `first` and the end of a loop over so many experts.
+/// Loop over so many experts, which makes the tensors from `first` to its end.
 struct ExpertLoop {
   TensorId first = no_tensor;
   std::int64_t experts = 1;
@@ -23,7 +23,7 @@ bool is_saved(const Block& block, TensorId id) {
                              [&](const Op& op) { return std::ranges::find(op.saved, id) != op.saved.end(); });
 }
 
-/// Of what a loop makes, the last turn's lies beside all that autograd keeps; gradients come a turn at a time too.
+/// Tensors of a loop: those of its last turn lie beside all that autograd keeps; gradients come a turn at a time too.
 /// \param end  the first tensor behind it
 void take_turns(Block& block, const ExpertLoop& loop, TensorId end) {
   const auto share = [&](quantity::Bytes size) {
@@ -76,7 +76,7 @@ Value shared_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x)
   return b.gate_rows(shared, "gated shared expert");
 }
 
-/// What the router reads: transformers widens it, and the weight with it, where routers multiply in fp32
+/// Input of the router: transformers widens it, and the weight with it, where routers multiply in fp32
 /// (modeling_deepseek_v3.py, DeepseekV3TopkRouter.forward).
 Value router_input(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
   const Context& c = b.context();

@@ -28,7 +28,7 @@ void set_passes(Op& op, const Tensor& tensor, const Passes& passes) {
   op.moved_backward = passes.backward * tensor.gradient;
 }
 
-/// What is appended in its lifetime was measured as a whole, with its reductions, and takes the rate of those.
+/// Operations appended in its lifetime were measured as a whole, with their reductions, and take the rate of those.
 class ChainOfKernels {
  public:
   explicit ChainOfKernels(BlockBuilder& b) : b_(b), first_(b.block().ops.size()) {}

@@ -38,7 +38,7 @@ void decays(BlockBuilder& b, const StateShape& s, std::int64_t rank_width) {
   b.keep_for_backward("skip and time step bias (fp32)", 2, rank_width, fp32_width);
 }
 
-/// Of each chunk two numbers a channel and element of state.
+/// States of the chunks: two numbers a channel and element of state each.
 void keep_states(BlockBuilder& b, const StateShape& rank, const Value& x) {
   const std::int64_t samples = b.context().batch;
   const std::int64_t chunks = quantity::ceil_divide(quantity::ceil_divide(x.rows, samples), chunk);
@@ -74,7 +74,7 @@ Value in_one_kernel(BlockBuilder& b, const StateShape& s, const Value& x, const 
   return b.linear(out, last);
 }
 
-/// What goes through norms of its own, in the order in which it lies.
+/// Parameters that go through norms of their own, in the order in which they lie.
 Value normed_parameters(BlockBuilder& b, const StateShape& s, const Value& parameters) {
   const Value steps = b.norm(columns_of(parameters, s.step_rank), "time step norm");
   b.norm(columns_of(parameters, s.state), "B norm");

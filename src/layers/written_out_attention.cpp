@@ -23,8 +23,8 @@ Value softmax_with_sinks(BlockBuilder& b, const Value& scores) {
   return all;
 }
 
-/// What the softmax weighed without sinks is scaled by what they leave to it: the sum of exponentials keeps its scores
-/// and its result (transformers modeling_granite_swa.py, eager_attention_forward).
+/// Output of the softmax without sinks, scaled by the share that they leave to it: the sum of exponentials keeps its
+/// scores and its result (transformers modeling_granite_swa.py, eager_attention_forward).
 Value scaled_by_sinks(BlockBuilder& b, const Value& scores, const Value& out) {
   Value share = b.value("log-sum-exp", scores.rows, 1, scores.width, scores.needs_gradient);
   b.append({.kind = OpKind::softmax,

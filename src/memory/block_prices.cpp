@@ -213,7 +213,7 @@ program::AllocatorSlack slack_of_kept(const layers::Block& block) {
   return slack;
 }
 
-/// What the allocator's blocks hold beyond the tensors that a block keeps for its backward pass, and so at its peaks.
+/// Slack of the allocator's blocks beyond the tensors that a block keeps for its backward pass, and so at its peaks.
 void add_activation_slack(const layers::Block& block, BlockWalk& walk) {
   const auto slack = slack_of_kept(block).total();
   walk.kept += slack;

@@ -64,7 +64,7 @@ struct ZeroBuffers {
   quantity::Bytes step;      ///< during the optimizer step only
 };
 
-/// What the weights of one block take.
+/// Bytes of the weights of one block.
 struct BlockWeights {
   program::States states;
   quantity::Bytes gathered;        ///< made whole, for those that are sharded or offloaded

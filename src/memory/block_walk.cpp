@@ -212,7 +212,7 @@ std::int64_t BackwardWalk::run() {
   return water_.peak();
 }
 
-/// What a checkpointed block has made again is there but for what is discarded even then.
+/// Tensors that a checkpointed block has made again are there but for those discarded even then.
 void BackwardWalk::recompute_before(const Op& op) {
   for (const std::uint8_t group : op.remakes) recompute(group);
   if (op.recompute != 0 && !block_.checkpointed) recompute(op.recompute);
@@ -267,7 +267,7 @@ bool BackwardWalk::is_kept(const layers::Weight& weight) const {
   return policy_.kept && !weight.shared && !(weight.has_sharer && policy_.awaits_second);
 }
 
-/// What the kernel makes: a looked-up table has a gradient in its own type, whatever autocast narrows.
+/// Bytes that the kernel makes: a looked-up table has a gradient in its own type, whatever autocast narrows.
 std::int64_t BackwardWalk::weight_gradient_bytes(const Op& op, const layers::Weight& weight) const {
   if (op.kind == layers::OpKind::embedding) return in_bytes(formats::storage_bytes(weight.dtype, weight.elements));
   return weight.elements * (weight.table ? policy_.table_width : policy_.product_width);

@@ -11,7 +11,7 @@
 
 namespace llmcalc::memory {
 
-/// What becomes of a weight's gradient when the backward pass has made it.
+/// Fate of a weight's gradient when the backward pass has made it.
 struct WeightGradients {
   bool kept = false;  ///< allocated in the backward pass and left for the optimizer (torch, first micro-batch)
   std::int64_t product_width = 0;  ///< bytes an element of the matrix product's result; 0: added inside the kernel

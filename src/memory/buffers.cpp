@@ -28,7 +28,7 @@ bool has_experts(const program::Program& program) {
   });
 }
 
-/// What one stage hands to the next for one micro-batch.
+/// Tensor that one stage hands to the next for one micro-batch.
 Bytes stage_tensor(const spec::Question& question) {
   const auto& layout = question.layout;
   const std::int64_t tokens = question.training.micro_batch_tokens() / (layout.cp * (layout.sp ? layout.tp : 1));

@@ -18,7 +18,7 @@ using spec::SaveCheckpoint;
 
 namespace {
 
-/// What a checkpoint has of the weights of one stage.
+/// Part of a checkpoint that one stage's weights are.
 struct Saved {
   Bytes weights;         ///< whole
   Bytes optimizer;       ///< whole: moments, and masters where those are its own

@@ -24,7 +24,7 @@ struct CheckpointNeeds {
   quantity::Bytes host_of_first;  ///< of the first rank alone
 };
 
-/// Of a rank of a stage with these blocks; nothing where nobody asks (spec::SaveCheckpoint::none).
+/// Needs of a rank of a stage with these blocks; nothing where nobody asks (spec::SaveCheckpoint::none).
 CheckpointNeeds checkpoint_needs(const program::Program& program, std::span<const program::BlockRun> runs,
                                  const spec::Question& question);
 

@@ -32,7 +32,7 @@ std::int64_t in_node(const spec::Layout& layout, std::int64_t ranks, std::int64_
 /// A ring has one peer on either side, of which one sends and the other receives: one channel of buffers.
 std::int64_t ring(std::int64_t ranks) { return ranks > 1 ? 1 : 0; }
 
-/// In an all-to-all every rank is a peer of every other one of its node (nccl issue 1685: from 1.06 to 4.34 GB with the
+/// Every rank of an all-to-all is a peer of every other one of its node (nccl issue 1685: from 1.06 to 4.34 GB with the
 /// first all-to-all of 8 H100); those of other nodes share one buffer (nccl issue 1450).
 std::int64_t all_to_all(const spec::Layout& layout, std::int64_t ranks, std::int64_t stride) {
   return in_node(layout, ranks, stride) - 1;

@@ -19,10 +19,10 @@ inline constexpr quantity::Bytes channel_buffers = quantity::mib(10 + 2);
 /// Channels that this rank's groups open to peers, of the groups that communicate in a step.
 std::int64_t open_channels(const spec::Question& question);
 
-/// What those take, or what the person measured instead.
+/// Bytes that those take, or that the person measured instead.
 quantity::Bytes communicator_buffers(const spec::Question& question);
 
-/// What an engine that generates on the trainer's accelerator sets aside, weights and caches in it (vllm
+/// Memory that an engine which generates on the trainer's accelerator sets aside, weights and caches in it (vllm
 /// config/cache.py, gpu_memory_utilization; trl trainer/grpo_config.py, vllm_gpu_memory_utilization).
 quantity::Bytes colocated_engine(const spec::Question& question);
 

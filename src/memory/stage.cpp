@@ -59,7 +59,7 @@ Bytes activations_in_flight(const Kept& kept, const spec::Question& question, st
   return bytes(0);
 }
 
-/// What of them is on the host: as much as of the micro-batch that is walked.
+/// Part of them on the host: the same share as of the micro-batch that is walked.
 Bytes left_of(Bytes in_flight, const Kept& kept) {
   const Bytes all = kept.total();
   if (kept.left == bytes(0)) return bytes(0);
@@ -242,7 +242,7 @@ void StageWalk::add_states(Stage& stage) const {
   if (!prices_.companions.empty()) add_companions(stage);
 }
 
-/// What a stage has by its place in the pipeline.
+/// Parts that a stage has by its place in the pipeline.
 void StageWalk::place(Stage& stage, std::int64_t index) const {
   const Bytes in_flight = activations_in_flight(stage.passes.kept, question_, index);
   const Bytes waiting = left_of(in_flight, stage.passes.kept);
@@ -292,7 +292,7 @@ Moment StageWalk::optimizer_step(const Stage& stage) const {
   return moment;
 }
 
-/// What every moment of a steady step has in common.
+/// Memory that every moment of a steady step has in common.
 Moment StageWalk::resident(const Stage& stage) const {
   Moment moment = optimizer_step(stage);
   moment.temporaries = bytes(0);

@@ -78,7 +78,7 @@ bool StageWalk::comes_into_buffer(std::uint16_t block) const {
   return profile_.loop.checkpoint_buffers > 0 && is_layer(block);
 }
 
-/// Of the layers whose checkpoints rest on the host.
+/// Buffers of the layers whose checkpoints rest on the host.
 Bytes StageWalk::checkpoint_buffers(const Passes& stage) const {
   Bytes largest;
   for (std::size_t r = 0; r < stage.runs.size(); ++r) {
@@ -88,7 +88,7 @@ Bytes StageWalk::checkpoint_buffers(const Passes& stage) const {
   return profile_.loop.checkpoint_buffers * largest;
 }
 
-/// Of the blocks of a run, the first ones, those whose activations leave for the host.
+/// Blocks of a run, from the first on, whose activations leave for the host.
 std::int64_t StageWalk::leaving_blocks(const Passes& stage, std::size_t run) const {
   const program::Offloaded& offload = rules_.offload;
   if (!offload.activations) return 0;
@@ -110,7 +110,7 @@ StageWalk::Growth StageWalk::left_by(std::uint16_t block) const {
   return {retained + walk.deferred, gradients_left_by(block), walk.held_by_loop};
 }
 
-/// What the backward pass of a block leaves of its weights' gradients beside those that were there before.
+/// Gradients of its weights that a block's backward pass leaves beside those that were there before.
 Bytes StageWalk::gradients_left_by(std::uint16_t block) const {
   if (rules_.offload.gradients) return bytes(0);
   const Bytes awaiting = walk_of(block).awaiting_gradient;
@@ -178,7 +178,7 @@ void StageWalk::backward(const Passes& stage, Alive alive, Visits visits, const 
   }
 }
 
-/// What the block takes that runs; its kept activations are there already unless they are offloaded and have no buffer.
+/// Memory of the block that runs; its kept activations are there already unless they are offloaded and have no buffer.
 template <class Alive>
 void StageWalk::add_backward_peak(std::uint16_t block, bool left, Alive& alive) const {
   const BlockWalk& walk = walk_of(block);

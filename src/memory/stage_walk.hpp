@@ -29,7 +29,7 @@ namespace llmcalc::memory {
 // The order (1F1B, GPipe, zero bubble), the virtual stages and the place in the pipeline decide how many other
 // micro-batches wait on a stage and nothing else, so a search walks a stage once for all of them.
 
-/// What one micro-batch keeps on a stage.
+/// Activations that one micro-batch keeps on a stage.
 struct Kept {
   quantity::Bytes layers;    ///< between its forward and its backward pass, but for the head
   quantity::Bytes head;      ///< the same of the head and loss
@@ -40,7 +40,7 @@ struct Kept {
   quantity::Bytes total() const { return layers + head; }
 };
 
-/// What its states and buffers take, whatever its activations do.
+/// Memory of its states and buffers, whatever its activations do.
 struct StageRest {
   quantity::Bytes resident;  ///< in every moment of the passes
   quantity::Bytes root;      ///< beside that while layers run: weights that are whole for all of them
@@ -57,12 +57,12 @@ struct StageNeeds {
 
 inline constexpr std::size_t phase_count = 6;
 
-/// What is alive at one moment, by purpose. Sums to what the framework's allocator counts as allocated.
+/// Memory alive at one moment, by purpose. Sums to what the framework's allocator counts as allocated.
 struct Moment {
   quantity::Bytes weights, adapters, master, gradients, optimizer, activations, logits, temporaries, workspace;
   quantity::Bytes reference, reward, value;  ///< all states of the models beside the trained one
 
-  /// What rests between steps, and gradients.
+  /// Memory that rests between steps, and gradients.
   quantity::Bytes states() const {
     return weights + adapters + master + gradients + optimizer + reference + reward + value;
   }
@@ -134,16 +134,16 @@ class StageWalk {
 
   StepMemory walk(BlockRuns runs, std::int64_t index) const;
 
-  /// What depends on weights alone, whatever the walks of their blocks. Allocates nothing.
+  /// Needs that follow from weights alone, whatever the walks of their blocks. Allocates nothing.
   StageRest rest(BlockRuns runs) const;
 
-  /// What depends on neither the schedule nor the virtual stages of the question. Allocates nothing.
+  /// Needs that follow from neither the schedule nor the virtual stages of the question. Allocates nothing.
   StageNeeds needs(BlockRuns runs, const StageRest& rest) const;
 
-  /// What a stage with these needs takes at its highest moment in a steady step.
+  /// Memory that a stage with these needs takes at its highest moment in a steady step.
   quantity::Bytes peak(const StageNeeds& needs, std::int64_t index) const;
 
-  /// The same of a stage alone: no less than this wherever it stands in a pipeline.
+  /// Peak of a stage alone: no less than this wherever it stands in a pipeline.
   quantity::Bytes peak(const StageNeeds& needs) const;
 
   /// The stage that peaks highest in a steady step, the first of equals, and its peak. Of stages that run the same

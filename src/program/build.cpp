@@ -71,7 +71,7 @@ std::vector<std::uint16_t> in_place_of(std::span<const std::uint16_t> plain, con
   return runs;
 }
 
-/// The same layers with another head: a value model learns what the policy learns of its layers.
+/// Layers with another head: a value model learns what the policy learns of its layers.
 std::vector<std::uint16_t> with_head(std::vector<std::uint16_t> runs, const Program& program, std::size_t head) {
   runs[program.sequence.back()] = static_cast<std::uint16_t>(head);
   return runs;

@@ -10,7 +10,7 @@
 
 namespace llmcalc::program {
 
-/// What rests elsewhere between its uses.
+/// States that rest elsewhere between their uses.
 struct Offloaded {
   bool weights = false;
   bool gradients = false;  ///< each moves out as soon as it has been reduced

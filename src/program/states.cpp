@@ -25,7 +25,7 @@ constexpr std::int64_t own_segment = in_bytes(mib(10));     // kMinLargeAlloc
 constexpr std::int64_t shared_segment = in_bytes(mib(20));  // kLargeBuffer
 constexpr std::int64_t segment_unit = in_bytes(mib(2));     // kRoundLarge
 
-/// What is left of a block is split off if it is more than `small_size`, or in a segment of small blocks (round_size,
+/// Rest of a block, which is split off if it is more than `small_size`, or in a segment of small blocks (round_size,
 /// get_allocation_size and should_split).
 std::int64_t slack_alone(std::int64_t size) {
   const std::int64_t rounded = ceil_to(size, smallest_block);
@@ -278,7 +278,7 @@ Bytes code_bytes(const layers::Weight& w) {
   return bytes(ceil_divide(product(w.elements, formats::facts(w.dtype).bits), 8));
 }
 
-/// Of a quantized weight only the codes are parameters that sharding sees; its scales are attributes or buffers of the
+/// Codes are all of a quantized weight that sharding sees as parameters; its scales are attributes or buffers of the
 /// module and stay whole on every rank (bitsandbytes nn/modules.py, Params4bit.quant_state; AutoGPTQ's scales, qzeros).
 /// torchao's are parts of the tensor (torchao/dtypes/nf4tensor.py, fsdp_pre_all_gather).
 Bytes weight_bytes(const layers::Weight& w, std::int64_t shards) {

@@ -17,7 +17,7 @@ namespace llmcalc::program {
 class AllocatorSlack {
  public:
   AllocatorSlack() = default;
-  /// Of so many tensors of one size. Of sharded ones a rank has slices, as many tensors as its share is.
+  /// Slack of so many tensors of one size. Of sharded ones a rank has slices, as many tensors as its share is.
   AllocatorSlack(quantity::Bytes tensor, std::int64_t tensors, std::int64_t shards);
 
   AllocatorSlack& add(const AllocatorSlack& other, std::int64_t count) {
@@ -29,7 +29,7 @@ class AllocatorSlack {
   quantity::Bytes total() const;
 
  private:
-  /// Of sizes with two granules every multiple of the smaller one is left somewhere.
+  /// Granule of sizes with two: every multiple of the smaller one is left somewhere.
   static std::int64_t common(std::int64_t a, std::int64_t b) {
     return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b);
   }

@@ -69,7 +69,7 @@ constexpr auto inverse_factorials = [] {
   return terms;
 }();
 
-/// Of the powers of the argument's square in the series of artanh: 1 / (2n + 1).
+/// Coefficients of the argument's square in the series of artanh: 1 / (2n + 1).
 constexpr auto odd_inverses = [] {
   std::array<Pair, exact_terms> terms{};
   for (std::size_t n = 0; n < exact_terms; ++n) terms[n] = Pair{1.0} / Pair{static_cast<double>(2 * n + 1)};
@@ -118,14 +118,14 @@ constexpr double largest_exponent = 800.0;
 constexpr double small_argument = 0x1p-5;
 constexpr std::size_t leading_terms = 4;
 
-/// What follows the leading terms of e^r for a small r, where doubles do: 2^-19 of e^r - 1 and less.
+/// Tail of e^r behind its leading terms for a small r, where doubles do: 2^-19 of e^r - 1 and less.
 double small_tail(double r) {
   double tail = 0.0;
   for (std::size_t n = exact_terms; n-- > leading_terms;) tail = tail * r + inverse_factorials[n].high;
   return tail;
 }
 
-/// Of x = k log 2 + r, e^r by its series.
+/// Exponential of x = k log 2 + r: e^r by its series.
 Scaled exp_of(Pair x) {
   if (std::abs(x.high) < small_argument) {
     return {series(std::span(inverse_factorials).first(leading_terms), x, small_tail(x.high))};
@@ -147,7 +147,7 @@ double rounded(const Scaled& power) {
   return power.doublings == 0 ? value : std::ldexp(value, power.doublings);
 }
 
-/// Of other numbers, zero and infinity among them, the library's answers are exact.
+/// Numbers for which the series stand; of others, zero and infinity among them, the library's answers are exact.
 bool is_regular(double x) { return x > 0.0 && std::isfinite(x); }
 
 }  // namespace

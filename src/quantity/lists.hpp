@@ -39,7 +39,7 @@ constexpr auto find_last_if_or_null(Range&& range, Holds holds) {
   return found == std::ranges::rend(range) ? nullptr : &*found;
 }
 
-/// What `of` makes of each element of which `holds` is true.
+/// Results of `of` for each element of which `holds` is true.
 template <class Range, class Of, class Holds>
 auto mapped_if(const Range& range, Of of, Holds holds) {
   std::vector<std::decay_t<std::invoke_result_t<Of&, std::ranges::range_reference_t<const Range>>>> list;
@@ -49,7 +49,7 @@ auto mapped_if(const Range& range, Of of, Holds holds) {
   return list;
 }
 
-/// What `of` makes of each element.
+/// Results of `of` for each element.
 template <class Range, class Of>
 auto mapped(const Range& range, Of of) {
   return mapped_if(range, std::move(of), [](const auto&) { return true; });

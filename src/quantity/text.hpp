@@ -15,7 +15,7 @@ constexpr char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-/// What names in programs are made of.
+/// Characters that names in programs are made of.
 constexpr bool is_name_char(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
 
 /// Digits and nothing else.
@@ -24,7 +24,7 @@ bool is_number(std::string_view text);
 /// ASCII letters in lower case, whatever the locale.
 std::string to_lower(std::string_view text);
 
-/// In quotes for a message about it, of a long one the beginning.
+/// Text in quotes for a message about it, of a long one the beginning.
 std::string quoted(std::string_view text);
 
 /// A character of UTF-8.
@@ -38,7 +38,7 @@ struct CodePoint {
 /// \pre text is not empty
 CodePoint first_code_point(std::string_view text);
 
-/// Of characters that what shows them would obey or refuse: controls, the marks that turn the direction of writing
+/// Characters that what shows them would obey or refuse: controls, the marks that turn the direction of writing
 /// (Unicode UAX #9, section 2), line separators, and noncharacters.
 bool is_obeyed(char32_t character);
 
@@ -55,7 +55,7 @@ std::string_view trim(std::string_view text);
 std::string_view without_start(std::string_view text, std::string_view start);
 std::string_view without_end(std::string_view text, std::string_view end);
 
-/// What stands before the first of the separators, or all; both are taken off the text.
+/// Text before the first of the separators, or all; both are taken off.
 std::string_view take_until(std::string_view& text, std::string_view separators);
 
 /// The number that a text begins with, taken off it; nothing where it begins with none.

@@ -27,7 +27,7 @@ bool is_narrower(const Question& question, Quant quant) {
   return can_run(other) && model_bytes(other) / model_bytes(question) < worth_it;
 }
 
-/// The same requests within a shorter context.
+/// Requests within a shorter context.
 Question with_context(Question question, std::int64_t context) {
   auto& load = question.serving.load;
   load.context = context;
@@ -119,8 +119,8 @@ class Adviser {
                "shorter requests");
   }
 
-  /// What a card has no room for stays in the machine's memory: of a mixture its experts, else whole layers, the fewest
-  /// that are enough.
+  /// Layers that a card has no room for stay in the machine's memory: of a mixture its experts, else whole ones, the
+  /// fewest that are enough.
   void layers() {
     const EngineRow& row = row_of(question_.serving.engine);
     if (!spec::reads_gguf(row.engine) || present_.max_concurrency > 0) return;

@@ -37,7 +37,7 @@ struct CardAnswer {
 ///     out
 std::vector<CardAnswer> ask_cards(const spec::Question& question, const std::vector<spec::Accelerator>& cards);
 
-/// What --find compares.
+/// Answers that --find compares.
 enum class Find { concurrency, context, gpus, quant, engine };
 
 /// The largest concurrency or context as a change of the question; for each width of tensor parallelism the fewest

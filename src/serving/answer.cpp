@@ -131,7 +131,7 @@ void judge(ServingAnswer& answer) {
   answer.verdict = answer.reason.empty() ? trust::VerdictKind::fits : trust::VerdictKind::does_not_fit;
 }
 
-/// Of the model on one rank: what several hold a copy of counts once.
+/// Parameters of the model on one rank: what several hold a copy of counts once.
 std::int64_t parameters_of(const spec::Question& question) {
   spec::Question whole = question;
   whole.layout = {};
@@ -190,8 +190,8 @@ void note_model(const spec::Question& question, const ServingAnswer& answer, Not
   }
 }
 
-/// Of all layers that attend to what a tower hands over: each request keeps them from its first step on (transformers
-/// modeling_mllama.py, MllamaTextCrossAttention.forward).
+/// Bytes of all layers that attend to what a tower hands over: each request keeps them from its first step on
+/// (transformers modeling_mllama.py, MllamaTextCrossAttention.forward).
 std::int64_t tower_key_bytes(const Deployment& deployment) {
   const spec::Model& model = deployment.question.model;
   std::int64_t bytes = 0;

@@ -44,7 +44,7 @@ bool uses_processor(const spec::Question& question);
 /// \throws quantity::BadInput when the engine cannot run what was asked for
 ServingAnswer serve(const spec::Question& question);
 
-/// What a tool would show for the card: holdings and cache, and what the engine adds behind the limit.
+/// Total that a tool would show for the card: holdings and cache, and what the engine adds behind the limit.
 quantity::Bytes device_total(const ServingAnswer& answer);
 
 /// Over all cards of one copy.
@@ -55,7 +55,7 @@ quantity::Bytes device_total_of_all(const ServingAnswer& answer);
 /// Which accelerators a measured number is of.
 enum class Scope { one_card, all_cards };
 
-/// In the unit of read::MeasuredRun::value; empty where the answer has no such figure.
+/// Figure in the unit of read::MeasuredRun::value; empty where the answer has none such.
 std::optional<double> predicted(const ServingAnswer& answer, spec::Measure measure, Scope scope);
 
 }  // namespace llmcalc::serving

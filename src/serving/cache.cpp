@@ -47,7 +47,7 @@ void add_reach(const spec::Question& question, const spec::LayerKind& kind, Laye
   if (grouped->window > 0) layer.reach = question.model.shape.window.chunked ? Reach::chunk : Reach::window;
 }
 
-/// What a layer keeps of positions, without its state.
+/// Cache of a layer's positions, without its state.
 LayerCache positions_of(LayerCache layer) {
   layer.state_elements = layer.inputs_elements = 0;
   return layer;

@@ -22,7 +22,7 @@ enum class Reach {
 
 std::string_view name_of(Reach reach);
 
-/// What one layer keeps of one sequence on this rank.
+/// Cache of one sequence in one layer, on this rank.
 struct LayerCache {
   Reach reach = Reach::full;
   std::int64_t window = 0;           ///< positions of a window or chunk
@@ -47,7 +47,7 @@ struct CacheGroup {
   std::int64_t layers = 0;
 };
 
-/// What each kind of layer of the model keeps, positions and state together.
+/// Caches of each kind of layer of the model, positions and state together.
 /// \param program  forward_program() of the same question
 std::vector<LayerCache> kept_by_kind(const spec::Question& question, const program::Program& program);
 
@@ -66,7 +66,7 @@ quantity::Bytes cache_bytes(spec::CacheType type, std::int64_t elements);
 /// Bytes of a position in all layers that keep positions, in groups that look back without limit.
 quantity::Bytes bytes_per_token(const std::vector<CacheGroup>& groups, spec::CacheType type);
 
-/// The same in groups with a window: what a position takes while it is in reach.
+/// Bytes in groups with a window: what a position takes while it is in reach.
 quantity::Bytes bytes_within_windows(const std::vector<CacheGroup>& groups, spec::CacheType type);
 
 }  // namespace llmcalc::serving

@@ -123,8 +123,8 @@ void add_draft_model(Deployment& deployment) {
   deployment.draft = std::move(draft);
 }
 
-/// What proposes tokens, on the last stage: a layer as the model's last with the projection in front of it, or a model
-/// of its own. Its keys and values are kept beside those of the model's own layers.
+/// Draft that proposes tokens, on the last stage: a layer as the model's last with the projection in front of it, or a
+/// model of its own. Its keys and values are kept beside those of the model's own layers.
 void add_draft(const spec::Question& rank, Deployment& deployment) {
   if (rank.serving.options.draft.kind == spec::DraftKind::none) return;
   if (rank.serving.draft_model) return add_draft_model(deployment);

@@ -19,7 +19,7 @@
 
 namespace llmcalc::serving {
 
-/// What an engine calls its release, or the month of a build that is known by its date.
+/// Release as an engine calls it, or the month of a build that is known by its date.
 struct EngineRelease {
   std::int64_t major = 0;
   std::int64_t minor = 0;
@@ -49,7 +49,7 @@ struct Setup {
   std::vector<std::string> assumptions;  ///< defaults that move the answer and are not the engine's alone
 };
 
-/// What one pipeline stage holds, whatever the engine.
+/// Holdings of one pipeline stage, whatever the engine.
 struct Stage {
   StageWeights weights;
   std::vector<CacheGroup> cache;
@@ -92,7 +92,7 @@ struct BlockGroup {
   quantity::Bytes page;     ///< of a block in one layer, or of a state
 };
 
-/// What is on one accelerator while a demand is met.
+/// Memory of one accelerator while a demand is met.
 struct RankMemory {
   quantity::Bytes capacity;  ///< of the accelerator, as programs see it
   quantity::Bytes limit;     ///< what the engine lets holdings and cache take together
@@ -177,10 +177,10 @@ std::size_t rank_count(const Deployment& deployment);
 /// The rank that has least room for the demand.
 RankMemory tightest_rank(const Deployment& deployment, const Demand& demand);
 
-/// Of each adapter beside the model: what was said, or what engines take unasked.
+/// Rank of each adapter beside the model: what was said, or what engines take unasked.
 std::int64_t adapter_rank(const spec::Question& question);
 
-/// What the driver leaves of the accelerator for programs, or what a person said; 0 without either.
+/// Memory that the driver leaves of the accelerator for programs, or what a person said; 0 without either.
 quantity::Bytes total_memory(const spec::Question& question);
 
 /// That less what others take.

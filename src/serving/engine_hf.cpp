@@ -23,7 +23,7 @@ Bytes activations(const Deployment& deployment, const Demand& demand) {
   return quantity::bytes(std::llround(2.0 * tokens * width));
 }
 
-/// Of the last position alone, and an fp32 copy (generation/utils.py, _sample).
+/// Logits of the last position alone, and an fp32 copy (generation/utils.py, _sample).
 Bytes logits(const Deployment& deployment, const Demand& demand) {
   return quantity::bytes(product(demand.sequences, deployment.question.model.shape.vocab, 6));
 }

@@ -52,7 +52,7 @@ std::int64_t widest_layer(const Deployment& deployment) {
   return elements;
 }
 
-/// Of the mask a 16-bit number for each query of a pass and each cell, or as many scores a head in 32 bits.
+/// Mask's 16-bit number for each query of a pass and each cell, or as many scores a head in 32 bits.
 std::int64_t bytes_per_cell(const Deployment& deployment, std::int64_t copies) {
   const std::int64_t ubatch = deployment.setup.batched_tokens;
   std::int64_t bytes = product(half_width, ubatch, copies);
@@ -61,7 +61,7 @@ std::int64_t bytes_per_cell(const Deployment& deployment, std::int64_t copies) {
   return bytes;
 }
 
-/// What every pass holds, however many cells there are.
+/// Buffer that every pass holds, however many cells there are.
 struct PassBuffer {
   Bytes logits;
   Bytes hidden;
@@ -107,7 +107,7 @@ Bytes compute_buffer(const Deployment& deployment, const Demand& demand, std::in
   return pass.hidden + (deployment.setup.flash ? slope + pass.logits : std::max(slope, pass.logits));
 }
 
-/// What proposes tokens is a context of its own (common/speculative.cpp) and holds logits and hidden states of a pass
+/// Drafts are a context of their own (common/speculative.cpp) and hold logits and hidden states of a pass
 /// as well: Gemma 4 12B with its MTP layer shows 1.51 GiB in the place of 0.78 (unsloth pull 11043).
 Bytes draft_buffer(const Deployment& deployment) {
   const PassBuffer pass = pass_buffer(deployment.draft ? *deployment.draft : deployment);
@@ -154,7 +154,7 @@ Placement place(const Deployment& deployment) {
   return placement;
 }
 
-/// What one card has of all layers, and what the host has.
+/// Shares of one card and of the host in all layers.
 struct Shares {
   Bytes weights;
   Bytes cache;
@@ -226,7 +226,7 @@ std::int64_t mask_copies(const Deployment& deployment) {
   return pipelined ? 4 : 1;
 }
 
-/// What a draft keeps of a cell: a head its own layer, a model (-md) all of its layers.
+/// Elements that a draft keeps of a cell: a head its own layer, a model (-md) all of its layers.
 std::int64_t draft_elements(const Deployment& deployment) {
   std::int64_t elements = 0;
   if (deployment.draft) {
@@ -238,7 +238,7 @@ std::int64_t draft_elements(const Deployment& deployment) {
   return elements;
 }
 
-/// In 16 bits, with a mask of its own (-ctkd f16).
+/// Cache of the draft, in 16 bits, with a mask of its own (-ctkd f16).
 Bytes draft_cache(const Deployment& deployment, const Demand& demand) {
   if (deployment.question.serving.options.draft.kind == spec::DraftKind::none) return bytes(0);
   const std::int64_t elements = draft_elements(deployment);

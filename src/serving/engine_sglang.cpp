@@ -78,7 +78,7 @@ Bytes before_weights(const spec::Question& question) {
 /// mem_cache/kv_cache_configurator.py: windowed layers get this share of the positions (swa_full_tokens_ratio).
 constexpr double window_share = 0.8;
 
-/// Of all recurrent layers of a stage, of one sequence.
+/// States of one sequence in all recurrent layers of a stage.
 Bytes states_of(const Deployment& deployment, const Stage& stage) {
   Bytes sum = quantity::bytes(0);
   for (const CacheGroup& group : stage.cache) {

@@ -31,7 +31,7 @@ Bytes activation_peak(const Deployment& deployment) {
   return std::max(quantity::bytes(std::llround(bytes)), quantity::mib(70));
 }
 
-/// The same table: none, 342, 392 and 392 MB at 1, 2, 4 and 8 ranks.
+/// Buffers by that table: none, 342, 392 and 392 MB at 1, 2, 4 and 8 ranks.
 Bytes trtllm_exchange_buffers(const spec::Question& question) {
   if (question.runtime.nccl) return *question.runtime.nccl;
   constexpr std::array<std::int64_t, 4> megabytes{0, 342, 392, 392};

@@ -148,7 +148,7 @@ std::int64_t fewest(std::int64_t limit, const Carry& carry) {
   return failing == limit ? 1 : failing + 1;
 }
 
-/// Of one width: copies with as many servers that read prompts as there may be, then the fewest of those.
+/// Copies of one width: those with as many servers that read prompts as there may be, then the fewest of those.
 Copies fewest_copies(const Question& question, std::int64_t tp, std::int64_t limit) {
   const auto carry = [&](const Copies& copies) {
     const Deployment deployment = deploy(copied(question, copies));

@@ -16,8 +16,8 @@ namespace {
 /// vLLM model_executor/layers/vocab_parallel_embedding.py, DEFAULT_VOCAB_PADDING_SIZE; SGLang has the same file.
 constexpr std::int64_t vocabulary_padding = 64;
 
-/// What each rank holds of few key and value heads, or of few groups of a recurrence, is what it would hold of as many
-/// as there are ranks (vLLM model_executor/layers/mamba/mamba_utils.py, extra_groups_for_head_shards).
+/// Heads and groups are repeated: of few key and value heads, or few groups of a recurrence, each rank holds as of as
+/// many as there are ranks (vLLM model_executor/layers/mamba/mamba_utils.py, extra_groups_for_head_shards).
 void repeat_heads(std::int64_t tp, spec::Model& model) {
   for (spec::LayerKind& kind : model.kinds) {
     if (auto* grouped = std::get_if<spec::GroupedAttention>(&kind.mixer)) {

@@ -90,7 +90,7 @@ void add_experts(const ExpertWork& experts, double layers, double rows, GgmlWork
   sums.mixtures += layers;
 }
 
-/// Of so many layers from `first` on those among the leading `host` ones, or the others.
+/// Count of layers from `first` on that are among the leading `host` ones, or of the others.
 double count_of(Whose whose, std::int64_t first, std::int64_t layers, std::int64_t host) {
   const std::int64_t leading = std::clamp<std::int64_t>(host - first, 0, layers);
   return static_cast<double>(whose == Whose::all ? layers : whose == Whose::host ? leading : layers - leading);
@@ -220,7 +220,7 @@ class GgmlClock {
     return usual_share * quantity::in_flops_per_second(spec::half_peak(gpu_));
   }
 
-  /// Of the products of a token, many at once.
+  /// Seconds of the products of many tokens at once.
   double products(const GgmlWork& sums) const {
     const double rate = peak_ * (quantized_ ? rates_.prompt : rates_.prompt_half);
     return (sums.flops + sums.expert_flops / ggml_kernels().expert_prompt) / rate;

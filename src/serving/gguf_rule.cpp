@@ -98,7 +98,7 @@ GgmlType down_type(const GgufModel& model, std::int64_t i) {
   return base(model);
 }
 
-/// What Mixtral's output projections get, in files of two to four bits.
+/// Type of Mixtral's output projections, in files of two to four bits.
 bool raises_output_of_eight(Quant q) {
   return is(q, Quant::q2_k, Quant::iq3_xs, Quant::iq3_xxs, Quant::iq3_s, Quant::iq3_m, Quant::q3_k_s, Quant::q3_k_m) ||
          is(q, Quant::iq4_nl, Quant::iq4_xs, Quant::q4_k_s, Quant::q4_k_m);
@@ -130,7 +130,7 @@ GgmlType gate_type(const GgufModel& model, std::int64_t i) {
   return model.quant == Quant::iq3_xs && middle ? GgmlType::iq3_xxs : base(model);
 }
 
-/// Of a checkpoint in MXFP4 all published files keep the experts as they are (bartowski/openai_gpt-oss-20b-GGUF,
+/// Files of a checkpoint in MXFP4 all keep the experts as they are (bartowski/openai_gpt-oss-20b-GGUF,
 /// README.md: "All quants keep the feed forward networks at mxfp4").
 GgmlType wanted(const GgufModel& model, const GgufTensor& tensor) {
   if (model.from_mxfp4 && tensor.expert) return GgmlType::mxfp4;
@@ -153,7 +153,7 @@ GgmlType wanted(const GgufModel& model, const GgufTensor& tensor) {
   }
 }
 
-/// What rows that do not come out in whole blocks of 256 get instead.
+/// Type of rows that do not come out in whole blocks of 256.
 GgmlType narrower_block(GgmlType type) {
   switch (type) {
     case GgmlType::q4_k: return GgmlType::q5_0;

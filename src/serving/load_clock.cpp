@@ -166,7 +166,7 @@ Speed LoadClock::in_loop(double concurrency) const {
   return speed;
 }
 
-/// Of requests that come by chance the means are those of the requests themselves, and as many are in flight as come
+/// Means of requests that come by chance are those of the requests themselves, and as many are in flight as come
 /// within the time that one takes (Little's law).
 Speed LoadClock::as_it_comes(double rate) const {
   Speed speed;
@@ -229,7 +229,7 @@ LoadClock::Step LoadClock::step_time(double sequences, double positions) const {
   return step;
 }
 
-/// What is said of the step itself, with so many sequences on each copy.
+/// Speed of the step itself, with so many sequences on each copy.
 void LoadClock::take_step(double sequences, Speed& speed) const {
   const Step step = step_time(sequences, positions_);
   speed.prefill = seconds(readers_ ? readers_->own_prompt_ : own_prompt_);
@@ -274,7 +274,7 @@ void LoadClock::prepare_steps() {
   engine_.token_s = server_time(0, 1) - server_time(0, 0);
 }
 
-/// Of servers whose prompts others read: no prompt stands between two tokens. Of a cache that comes, half of the step
+/// Servers whose prompts others read: no prompt stands between two tokens. Of a cache that comes, half of the step
 /// at work is waited for in the mean, and one of its own unless the first token comes with it. Those that find no room
 /// wait for the ones in front of them to finish, each as long as it takes to answer one.
 Speed LoadClock::writing(double concurrency) const {
@@ -312,8 +312,8 @@ void LoadClock::read_first(Speed& speed) const {
   speed.concurrency = speed.requests_per_s * in_seconds(speed.request);
 }
 
-/// What the server takes beside its accelerators, with so many requests in flight; nothing of one that it knew of while
-/// another read it.
+/// Time that the server takes beside its accelerators, with so many requests in flight; nothing of one that it knew of
+/// while another read it.
 double LoadClock::server_time(double admitted, double prompt) const {
   const EngineRow& row = row_of(deployment_.question.serving.engine);
   if (role_of(deployment_) == ServerRole::decode && row.handover.by_chunks) return 0.0;

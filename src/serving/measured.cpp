@@ -22,8 +22,8 @@ Bytes held(const RankMemory& memory, std::initializer_list<std::string_view> nam
   return sum;
 }
 
-/// What paged engines set aside on a rank, or what the sequences of the context take on all cards; llama.cpp logs the
-/// states of recurrent layers apart (src/llama-memory-recurrent.cpp, "RS buffer size").
+/// Cache that paged engines set aside on a rank, or that the sequences of the context take on all cards; llama.cpp logs
+/// the states of recurrent layers apart (src/llama-memory-recurrent.cpp, "RS buffer size").
 double cache_size(const ServingAnswer& answer) {
   const EngineRow& row = row_of(answer.deployment.question.serving.engine);
   if (row.reserves) return number(answer.memory.pool);
@@ -64,7 +64,7 @@ std::optional<double> count_of(const ServingAnswer& answer, Measure measure) {
   }
 }
 
-/// What llama-bench shows of one request: tokens a second of its prompt, or of its answer.
+/// Pace that llama-bench shows of one request: tokens a second of its prompt, or of its answer.
 std::optional<double> measured_pace(const ServingAnswer& answer, Measure measure) {
   if (!answer.speed) return std::nullopt;
   const Speed& speed = *answer.speed;

@@ -23,7 +23,7 @@ struct Live {
   bool runs = false;
 };
 
-/// What sequences of one kind hold and have before them.
+/// Sequences of one kind: what they hold and have before them.
 struct Held {
   double sequences = 0;
   double positions = 0;
@@ -62,7 +62,7 @@ class Scheduler {
     coming_.push({at + way + engine_.wait_steps * step_, index});
   }
 
-  /// What a step holds is decided when it begins, or with the step before it.
+  /// Requests of a step are decided when it begins, or with the step before it.
   void take_arrived() {
     const double known = engine_.ahead ? decided_ : now_;
     for (; !coming_.empty() && coming_.top().first <= known; coming_.pop()) waiting_.push_back(coming_.top().second);
@@ -141,7 +141,8 @@ class Scheduler {
     }
   }
 
-  /// What is decoded takes its tokens of the step first, then prompts that were begun, then those that wait.
+  /// Sequences that are decoded take their tokens of the step first, then prompts that were begun, then those that
+  /// wait.
   void step() {
     read_ = lengths_ = 0;
     double handed = engine_.step_tokens;

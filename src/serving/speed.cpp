@@ -47,7 +47,7 @@ void add_throughput(const Deployment& deployment, Speed& speed) {
   if (speed.tpot > seconds(0)) speed.tokens_per_s_per_user = 1.0 / in_seconds(speed.tpot);
 }
 
-/// Of the accelerators' time, what prompts take: all that those take which read nothing else.
+/// Share of the accelerators' time that prompts take: all that those take which read nothing else.
 double share_of_prompts(const Deployment& deployment, const Speed& speed) {
   const spec::Question& question = deployment.question;
   const spec::Layout& layout = question.layout;

@@ -22,7 +22,7 @@ struct SpeedPart {
   quantity::Seconds time;
 };
 
-/// Of a million tokens; input and output share an hour by the time that each takes of a step.
+/// Cost of a million tokens; input and output share an hour by the time that each takes of a step.
 struct TokenCost {
   std::optional<quantity::Money> input;
   std::optional<quantity::Money> output;
@@ -40,7 +40,7 @@ struct Percentiles {
   quantity::Seconds p99;
 };
 
-/// Of requests that went one by one through the engine's scheduler.
+/// Tail of requests that went one by one through the engine's scheduler.
 struct Tail {
   Percentiles ttft;
   Percentiles tpot;

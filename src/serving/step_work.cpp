@@ -65,7 +65,7 @@ class BlockReader {
   }
 
  private:
-  /// What a head or a layer shares with another it reads all the same.
+  /// Matrices that a head or a layer shares with another are read all the same.
   MatrixWork matrix(const layers::Block& block, const layers::Op& op) const {
     layers::Weight weight = block.weights[op.weight];
     weight.shared = false;

@@ -223,7 +223,7 @@ std::vector<Answered> answered_in_turn(const SteppedEngine& engine, const std::v
   return answered;
 }
 
-/// What one copy of so many is sent, where requests come at random to any of them.
+/// Requests that one copy of so many is sent, where they come at random to any of them.
 std::vector<spec::Request> thinned(std::vector<spec::Request> requests, std::int64_t copies) {
   for (spec::Request& each : requests) each.arrival *= static_cast<double>(copies);
   return requests;
@@ -231,7 +231,7 @@ std::vector<spec::Request> thinned(std::vector<spec::Request> requests, std::int
 
 }  // namespace
 
-/// What leaves servers to which requests come at random comes to the next as if at random (Burke 1956,
+/// Requests that leave servers to which they come at random come to the next as if at random (Burke 1956,
 /// doi:10.1287/opre.4.6.699, whose services are drawn): one copy of each stands for all where requests are drawn.
 Tail tail_of_both(const Servers& readers, const Servers& writers, const Sent& sent, const Speed& mean,
                   bool as_it_comes) {

@@ -15,7 +15,7 @@ using quantity::product;
 
 namespace {
 
-/// With kernels loaded (RTX 6000 Ada, pytorch issue 86509).
+/// CUDA's context with kernels loaded (RTX 6000 Ada, pytorch issue 86509).
 constexpr Bytes cuda_context = quantity::mib(426);
 
 /// A part of the profile run that may be its peak.
@@ -26,7 +26,7 @@ struct Peak {
   std::string_view source;
 };
 
-/// Of T tokens three tensors as wide as the hidden state and three as the MLP, in 16 bits: 20,000 tokens of
+/// Peak of T tokens: three tensors as wide as the hidden state and three as the MLP, in 16 bits: 20,000 tokens of
 /// Llama-3.1-8B 2.06 GiB (2.07 logged), 29,000 2.99 (2.99), 512 0.05 (0.06) (vllm issue 10517). Of routed experts gate
 /// and up share a buffer with what comes out of them (model_executor/layers/fused_moe/fused_moe.py,
 /// intermediate_cache13 and intermediate_cache2).
@@ -144,7 +144,7 @@ void hold_profile(const Deployment& deployment, const Stage& stage, std::int64_t
   memory.holdings.push_back({"profile_run", peak.label, peak.size, false, peak.formula, peak.source});
 }
 
-/// What lies outside PyTorch's allocator on one rank: 0.13 GiB on H100 (llm-d-planner
+/// Memory outside PyTorch's allocator on one rank: 0.13 GiB on H100 (llm-d-planner
 /// docs/empirical-vllm-memory-results.md), 0.12 on L40S (samilazrak/vllm-optimization-lab), and 0.35 before 0.7 (vllm
 /// issue 10517).
 void hold_beside_torch(const Deployment& deployment, RankMemory& memory) {

@@ -15,7 +15,7 @@ using spec::Use;
 /// True of a matrix of which every expert has its own.
 bool is_expert(const layers::Weight& weight);
 
-/// What a matrix rests in, if the checkpoint's scheme quantizes it.
+/// Scheme that a matrix rests in, if the checkpoint's own quantizes it.
 formats::Quant scheme_of(const spec::Question& question, const layers::Weight& weight);
 
 /// A matrix as a kernel holds it.

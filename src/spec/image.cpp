@@ -93,7 +93,7 @@ Grid best_grid(const ImageRule& rule, ImageSize size) {
   return best;
 }
 
-/// Of a grid's tokens those whose row or column shows the image, and one more a row (transformers models/llava_next/
+/// Tokens of a grid whose row or column shows the image, and one more a row (transformers models/llava_next/
 /// processing_llava_next.py, _get_unpadded_features).
 std::int64_t without_padding(const Grid& grid, std::int64_t along, ImageSize size) {
   std::int64_t rows = grid.rows * along;

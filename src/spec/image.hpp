@@ -32,13 +32,13 @@ struct ImageRule {
   std::int64_t tokens = 0;      ///< of an image of the tower's own size; 0: its positions over those merged
 };
 
-/// In pixels, before a processor takes it.
+/// Pixels of an image before a processor takes it.
 struct ImageSize {
   std::int64_t width = 0;
   std::int64_t height = 0;
 };
 
-/// What a tower sees of one image.
+/// Image as a tower sees it.
 struct SeenImage {
   std::int64_t tiles = 1;      ///< images of its own size that it is cut into
   std::int64_t positions = 0;  ///< of one of them, in the tower

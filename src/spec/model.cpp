@@ -223,7 +223,7 @@ FeedForward feed_forward(const Shape& s, const LayerPlan& plan) {
   return DenseMlp{plan.ffn > 0 ? plan.ffn : s.ffn, s.mlp_bias, plan.mlp_low_rank, plan.sparse_gate};
 }
 
-/// What a layer is built of that the whole model asks of it.
+/// Parts of a layer that the whole model asks of it.
 void check_kind(const Shape& s, const LayerKind& kind) {
   const bool has_both = !std::holds_alternative<NoMixer>(kind.mixer) && !std::holds_alternative<NoMlp>(kind.mlp);
   if (s.parallel_residual && !has_both) {

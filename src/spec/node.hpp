@@ -22,10 +22,10 @@ inline std::int64_t accelerators_per_node(const std::optional<Accelerator>& gpu)
 /// up to twice as many machines as full ones would be. Where they cannot be shared evenly, those of full machines.
 std::int64_t usual_nodes(std::int64_t gpus, std::int64_t per_node);
 
-/// Of one machine: what the person said, else what its accelerators come with; empty without an accelerator.
+/// Memory of one machine: what the person said, else what its accelerators come with; empty without an accelerator.
 std::optional<quantity::Bytes> host_capacity_of(const Question& question);
 
-/// What the ranks on one machine need of its memory together.
+/// Memory of one machine that its ranks need together.
 quantity::Bytes host_need_of(const Question& question, quantity::Bytes of_rank);
 
 /// Whether anything of the run rests in that memory, or passes through it.

@@ -13,7 +13,7 @@ namespace llmcalc::spec {
 
 inline constexpr std::size_t role_count = static_cast<std::size_t>(Role::projector) + 1;
 
-/// What a matrix is to schemes that quantize: they choose by it what they narrow, and how.
+/// Use of a matrix as schemes that quantize see it: they choose by it what they narrow, and how.
 enum class Use {
   table,    ///< token embedding
   lookups,  ///< embeddings that each layer has for itself

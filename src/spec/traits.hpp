@@ -8,7 +8,7 @@
 
 namespace llmcalc::spec {
 
-/// What is spread over the data-parallel ranks, as a stage of ZeRO (Rajbhandari et al. 2020, arXiv:1910.02054 section
+/// States spread over the data-parallel ranks, as a stage of ZeRO (Rajbhandari et al. 2020, arXiv:1910.02054 section
 /// 5): 0 nothing, 1 optimizer states, 2 gradients as well, 3 weights as well. FSDP spreads what stage 3 does.
 constexpr int zero_stage(Sharding sharding) {
   switch (sharding) {

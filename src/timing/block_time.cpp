@@ -33,7 +33,7 @@ Seconds& part(PassTime& pass, RankGroup group) {
   return pass.tensor;
 }
 
-/// What a collective beside a product still costs, since it takes units, bandwidth and power from it: between nothing
+/// Cost of a collective beside a product, since it takes units, bandwidth and power from it: between nothing
 /// and all of it. Half errs least over the tensor-parallel runs of Llama 405B (SimuMax) and of NeMo on H100; the
 /// recipes with user buffers (Megatron-Bridge) are nearer to nothing, plain Megatron-LM (FlagPerf, vTrain's A100 nodes)
 /// nearer to all.

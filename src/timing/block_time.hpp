@@ -36,7 +36,7 @@ struct PassTime {
   }
 };
 
-/// What one micro-batch takes.
+/// Times of one micro-batch.
 struct Passes {
   PassTime forward;
   PassTime recompute;  ///< of the forward pass, what runs again before the backward pass
@@ -48,7 +48,7 @@ struct BlockTime : Passes {
   quantity::Bytes saved;  ///< from the forward to the backward pass
 };
 
-/// What prices a block: the same for all blocks of a run.
+/// Prices of a block: the same for all blocks of a run.
 struct Prices {
   const KernelPrices& kernels;
   const Network& network;

@@ -9,7 +9,7 @@
 
 namespace llmcalc::timing {
 
-/// What a server draws in training for each watt that its accelerators are rated at: a node of eight H100 (700 W each)
+/// Watts that a server draws in training for each that its accelerators are rated at: a node of eight H100 (700 W each)
 /// is rated at 10.2 kW and drew 76 % of it (Newkirk et al. 2025, arXiv:2506.14551). GPT-3's V100 of 300 W came to 330
 /// W, a factor of 1.1 (Patterson et al. 2021, arXiv:2104.10350 table 4).
 inline constexpr double server_power_over_rating = 0.76 * 10.2e3 / (8 * 700.0);

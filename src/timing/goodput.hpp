@@ -12,7 +12,8 @@
 
 namespace llmcalc::timing {
 
-/// Of one accelerator with its share of the node: 16,384 H100 were interrupted unexpectedly 419 times in 54 days.
+/// Time between failures of one accelerator with its share of the node: 16,384 H100 were interrupted unexpectedly 419
+/// times in 54 days.
 inline constexpr quantity::Seconds default_mtbf = quantity::days(54.0 * 16384.0 / 419.0);
 inline constexpr std::string_view default_mtbf_source =
     "Llama 3: 419 interruptions in 54 days on 16,384 H100 (Grattafiori et al. 2024, arXiv:2407.21783 table 5)";
@@ -29,8 +30,8 @@ inline constexpr std::string_view default_storage_source =
 inline constexpr quantity::Seconds default_restart = quantity::seconds(600.0);
 inline constexpr std::string_view default_restart_source = "10 min, as MegaScale (Jiang et al. 2024, arXiv:2402.15627)";
 
-/// What a run must save to go on where it was: trained weights, their masters and the optimizer's states, each once
-/// whatever the number of ranks. Megatron's bf16 recipe comes to 2 + 4 + 8 bytes a parameter (BLOOM-176B: 2.3 TB).
+/// Bytes that a run must save to go on where it was: trained weights, their masters and the optimizer's states, each
+/// once whatever the number of ranks. Megatron's bf16 recipe comes to 2 + 4 + 8 bytes a parameter (BLOOM-176B: 2.3 TB).
 quantity::Bytes checkpoint_size(const program::Program& program, const spec::Training& training);
 
 /// Training between two checkpoints that loses least: sqrt(2dM) (1 + sqrt(d/2M)/3 + (d/2M)/9) - d for d < 2M, else M

@@ -66,9 +66,9 @@ spec::ProductRates matrix_rates(const Chip& chip) {
   return rates;
 }
 
-/// What reading and writing a sum, beyond the 2 bytes of a gradient, adds to the product that makes the gradients, over
-/// what it takes by itself; the rest is hidden behind other tiles. SimuMax, layout NT with sums over TN, where the sum
-/// takes a tenth of the product: medians 0.47 of fp32 on A100 PCIe (51 shapes) and 0.64 on B200 (89), 0.46 of bf16
+/// Time that reading and writing a sum, beyond the 2 bytes of a gradient, adds to the product that makes the gradients,
+/// over what it takes by itself; the rest is hidden behind other tiles. SimuMax, layout NT with sums over TN, where the
+/// sum takes a tenth of the product: medians 0.47 of fp32 on A100 PCIe (51 shapes) and 0.64 on B200 (89), 0.46 of bf16
 /// there (74). Products of experts hide nothing: 36 groups of 20 to 256 experts take 1.07 times product and sum one
 /// after the other (SimuMax, b200_bf16_ceperm, group_matmul, bwd_grad_w).
 constexpr double shown_of_sum = 0.5;
@@ -79,7 +79,7 @@ double host_share(const spec::HostRates& host, const spec::Training& training, c
   return training.compile ? host.compiled : 1.0;
 }
 
-/// What the host takes for one operation, as the framework hands it over.
+/// Seconds of the host for one operation, as the framework hands it over.
 double eager_seconds(const spec::Accelerator& gpu, const spec::Training& training, const frameworks::Profile& profile,
                      quantity::Seconds operation) {
   return host_share(gpu.rates.host, training, profile) * quantity::in_seconds(operation);
@@ -102,7 +102,7 @@ double width_of_sum(const spec::Training& training, const frameworks::Profile& p
 /// (karpathy/nanoGPT); the three products of its head take about a fifth of the faster step.
 constexpr double unaligned = 0.4;
 constexpr std::int64_t aligned_elements = 8;
-/// In batches they leave the matrix units to the others: an A100's 19.5 of 312 TFLOP/s. BLOOM's candidates took 31 to
+/// Batches of them leave the matrix units to the others: an A100's 19.5 of 312 TFLOP/s. BLOOM's candidates took 31 to
 /// 38 % longer with heads of 108 elements than with 144 (bigscience, tr11-176B-ml/chronicles-prequel.md).
 constexpr double unaligned_batch = 1.0 / 16.0;
 
@@ -148,7 +148,7 @@ Volume volume(const layers::Product& p) {
   return {times * dk * (dm + dn), times * dm * dn, 2.0 * times * dm * dn * dk};
 }
 
-/// Of the peak of their type, what products in it reach over what 16-bit ones do of theirs.
+/// Share of the peak of their type that products in it reach, over that of 16-bit ones.
 double narrow_share(const spec::ProductRates& rates, formats::Dtype compute) {
   if (!formats::is_narrow_float(compute)) return 1.0;
   return compute == formats::Dtype::nvfp4 ? rates.narrow * rates.four_bits : rates.narrow;
@@ -266,7 +266,7 @@ quantity::Seconds KernelPrices::permutation(quantity::Bytes moved) const {
       quantity::bytes(static_cast<std::int64_t>(static_cast<double>(quantity::in_bytes(moved)) / permuting_)));
 }
 
-/// What is part of a graph needs no host; a partial one leaves out what depends on how many rows each expert gets.
+/// Operations of a graph need no host; a partial one leaves out what depends on how many rows each expert gets.
 /// Loops of the library launch further kernels from C++, those of a framework one operation after another.
 quantity::Seconds KernelPrices::dispatch(const layers::Op& op, bool backward) const {
   if (graphs_ == spec::CudaGraph::full || (graphs_ == spec::CudaGraph::scoped && !op.routed)) return {};
@@ -314,7 +314,7 @@ constexpr double triton_rate = 0.6;
 /// FlashAttention-2 beats FlashAttention twice (Dao 2023 §4.1: 1.7 to 3 times).
 constexpr double flash_1_rate = 0.5;
 
-/// What a kernel reaches of FlashAttention-2's rate, or of the native kernel's.
+/// Share of FlashAttention-2's rate, or of the native kernel's, that a kernel reaches.
 double rate_of(frameworks::AttentionLibrary library) {
   switch (library) {
     case frameworks::AttentionLibrary::triton: return triton_rate;

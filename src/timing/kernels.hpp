@@ -28,9 +28,9 @@ class KernelPrices {
   /// One in fp32 that memory does not bound.
   quantity::Seconds wide_product(quantity::Flops flops) const;
 
-  /// What products take longer that are a call each.
+  /// Time beyond that of one product, for products that are a call each.
   quantity::Seconds further_calls(std::int64_t calls) const;
-  /// What it takes to start further kernels.
+  /// Time to start further kernels.
   quantity::Seconds further_starts(std::int64_t kernels) const;
 
   /// A fused attention kernel on `op.product`, with the masked share of the scores left out.
@@ -39,20 +39,20 @@ class KernelPrices {
   /// A kernel that is bound by memory: reads and writes so many bytes.
   quantity::Seconds stream(quantity::Bytes moved) const;
 
-  /// The same of one of PyTorch's own kernels.
+  /// Time of one of PyTorch's own kernels.
   quantity::Seconds eager_stream(quantity::Bytes moved) const;
 
-  /// The same of any whose operands the cache holds.
+  /// Time of any whose operands the cache holds.
   quantity::Seconds cached_stream(quantity::Bytes moved) const;
   bool caches(quantity::Bytes operands) const { return operands <= cache_; }
 
   /// A kernel that is bound by its arithmetic. \param each  nanoseconds that one of the accelerator's units takes
   quantity::Seconds computed(std::int64_t elements, double each) const;
 
-  /// The same as `stream` of one that puts rows in another order.
+  /// Time as of `stream` for one that puts rows in another order.
   quantity::Seconds permutation(quantity::Bytes moved) const;
 
-  /// What the host needs to hand one operation to the accelerator; it works ahead while the accelerator is busy.
+  /// Time that the host needs to hand one operation to the accelerator; it works ahead while the accelerator is busy.
   quantity::Seconds dispatch(const layers::Op& op, bool backward) const;
 
   /// How long the accelerator, which works for `busy`, waits for a host that needs `dispatch` to hand that work over.
@@ -90,10 +90,10 @@ class KernelPrices {
   spec::CudaGraph graphs_;
 };
 
-/// What is said of a part of whose kind nothing was measured; empty of others.
+/// Sentence on a part of whose kind nothing was measured; empty of others.
 std::string stand_in_source(const spec::Accelerator& gpu);
 
-/// What the prices of matrix products rest on: a measurement of the part, of a relative, or of the median of all.
+/// Source of the prices of matrix products: a measurement of the part, of a relative, or of the median of all.
 std::string matrix_source(const spec::Accelerator& gpu);
 
 }  // namespace llmcalc::timing

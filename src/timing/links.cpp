@@ -91,7 +91,7 @@ double at(const Curve& curve, quantity::Bytes size) {
   return curve[i] + (curve[i + 1] - curve[i]) * (static_cast<double>(bytes) / from - 1.0);
 }
 
-/// What the smallest message takes longer among more ranks than were measured: all-reduces go through trees, the others
+/// Growth of the smallest message's time among more ranks than were measured: all-reduces go through trees, the others
 /// round rings, so it grows with the logarithm or with the number, as from 4 ranks to 8.
 double growth(Collective kind, const FabricCurves& curves, std::int64_t ranks) {
   if (ranks <= most_measured) return 0.0;

@@ -37,7 +37,7 @@ constexpr Seconds broadcast_hop = quantity::seconds(9.0e-6);
 /// docs/performance-summary.md).
 constexpr double all_to_all_rate = 0.75;
 
-/// What DeepEP and HybridEP take between nodes beside the rows on the wire, to count them and to wait for each other:
+/// Time of DeepEP and HybridEP between nodes beside the rows on the wire, to count them and to wait for each other:
 /// 0.67 ms an exchange of Qwen3 30B on two nodes of H100, whose rows take 0.38 ms (NVIDIA-NeMo/Megatron-Bridge pull
 /// request 5094).
 constexpr Seconds dispatch_setup = quantity::seconds(0.29e-3);
@@ -64,7 +64,7 @@ Seconds latency(Collective kind, const GroupSpan& span) {
   return hop;
 }
 
-/// What one group sends out of a node, as a share of the tensor: every ring edge carries the ring's share, twice for an
+/// Share of the tensor that one group sends out of a node: every ring edge carries the ring's share, twice for an
 /// all-reduce; of an all-to-all each rank sends what is for other nodes.
 double leaving(Collective kind, const GroupSpan& span) {
   if (kind == Collective::all_to_all) {
@@ -74,7 +74,7 @@ double leaving(Collective kind, const GroupSpan& span) {
   return kind == Collective::all_reduce ? 2.0 * once : once;
 }
 
-/// Of `copies` for random ranks, those that no other one for the same node stands for: n (1 - (1 - 1/n)^k) / k, the
+/// Share of `copies` for random ranks that no other one for the same node stands for: n (1 - (1 - 1/n)^k) / k, the
 /// expected number of nodes that k draws among n meet, over k. DeepEP forwards to the other ranks inside the node, and
 /// its kernels reach the adapters' rate (deepseek-ai/DeepEP README, 43 to 58 of 50 GB/s).
 double distinct_share(std::int64_t copies, std::int64_t nodes) {

@@ -83,7 +83,7 @@ class Network {
   quantity::Seconds to_next_stage(quantity::Bytes size) const;
 
  private:
-  /// Of a collective between nodes, what it takes of the links within them.
+  /// Time that a collective between nodes takes of the links within them.
   quantity::Seconds inside_nodes(layers::Collective kind, quantity::Bytes size, const GroupSpan& span) const;
   GroupSpan spread(std::int64_t ranks, std::int64_t stride) const;
   quantity::Seconds between_nodes(layers::Collective kind, quantity::Bytes size, const GroupSpan& span,
@@ -102,8 +102,8 @@ class Network {
   GroupSpan stages_;
 };
 
-/// What large collectives reach of the adapters' rate: Calculon's .9 for InfiniBand (systems/a100_80g.json); NVIDIA
-/// shows .95 for 8 x 200 and 8 x 400 Gbit/s and .80 for TCP (GTC 2024, S62129).
+/// Share of the adapters' rate that large collectives reach: Calculon's .9 for InfiniBand (systems/a100_80g.json);
+/// NVIDIA shows .95 for 8 x 200 and 8 x 400 Gbit/s and .80 for TCP (GTC 2024, S62129).
 inline constexpr double network_efficiency = 0.9;
 
 /// A copy between an accelerator and its host, one way.

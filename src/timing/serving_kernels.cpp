@@ -155,7 +155,7 @@ const Row* nearest_row(std::span<const Row> rows, std::string_view gpu, std::str
   return row != nullptr ? row : row_of(rows, board_of(gpu).rest, word, value);
 }
 
-/// Of an engine's own kernels where they were measured apart, or of whichever is fastest.
+/// Row of an engine's own kernels where they were measured apart, or of whichever is fastest.
 template <class Row>
 const Row* row_of_engine(std::span<const Row> rows, std::string_view gpu, std::string_view format,
                          std::string_view engine) {

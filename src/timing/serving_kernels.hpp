@@ -12,7 +12,7 @@
 
 namespace llmcalc::timing {
 
-/// In which types activations meet weights. "half_by": the kernel widens the weights' codes and multiplies in 16 bits.
+/// Types in which activations meet weights. "half_by": the kernel widens the weights' codes and multiplies in 16 bits.
 enum class Operands { half, fp8, fp8_block, int8, nvfp4, half_by_int4, half_by_mxfp4, fp8_by_mxfp4 };
 
 struct ServingProduct {
@@ -22,14 +22,14 @@ struct ServingProduct {
   double weight_bytes = 0;  ///< of the matrix at rest
 };
 
-/// What one layer's attention reads and computes in a step that makes one token of each sequence.
+/// Reads and FLOPs of one layer's attention in a step that makes one token of each sequence.
 struct CacheRead {
   double bytes = 0;
   double flops = 0;
   double positions = 0;  ///< of one sequence
 };
 
-/// What it does for the prompt's tokens.
+/// Work of one layer's attention for the prompt's tokens.
 struct PromptAttention {
   double flops = 0;  ///< that the mask leaves
   double moved = 0;  ///< bytes of q, k, v and output
@@ -59,7 +59,7 @@ class ServingKernels {
   quantity::Seconds prompt_latent(const PromptAttention& work, bool narrow) const;
   quantity::Seconds mixture(const MixtureWork& work, Operands operands) const;
   quantity::Seconds all_reduce(double bytes, std::int64_t ranks) const;
-  /// What a kernel that only moves bytes takes.
+  /// Time of a kernel that only moves bytes.
   quantity::Seconds stream(double bytes) const;
 
   /// The part whose measured curves these are.

@@ -30,14 +30,14 @@ Seconds positive(Seconds time) { return std::max(seconds(0), time); }
 /// arXiv:2507.03114).
 constexpr double slowdown = 0.189;
 
-/// What a collective beside other work adds to a step: what outlasts the work, and what slows it down meanwhile.
+/// Time that a collective beside other work adds to a step: what outlasts the work, and what slows it down meanwhile.
 /// However slow the network is that it waits for, NCCL's kernel keeps its units to itself (NVIDIA/nccl issue 689: 16 of
 /// them on a machine with eight adapters; issue 1432: 15 % of all).
 Seconds beside(Seconds collective, Seconds work) {
   return positive(collective - work) + slowdown * std::min(collective, work);
 }
 
-/// What all stages of one run have in common.
+/// Timer of all stages of one run.
 class StepTimer {
  public:
   StepTimer(const StepPrices& costs, const spec::Question& question, const frameworks::Profile& profile,
@@ -103,7 +103,7 @@ void hide_expert_exchanges(StageTime& stage, bool between_nodes) {
   }
 }
 
-/// Of the blocks of a run, those whose activations leave. \param layers  that still may
+/// Blocks of a run whose activations leave. \param layers  that still may
 std::int64_t StepTimer::take_leaving(const program::BlockRun& run, std::int64_t& layers) const {
   if (layers == program::Offloaded::unlimited) return run.count;
   if (run.block == 0 || run.block == costs_.head) return 0;
@@ -112,7 +112,7 @@ std::int64_t StepTimer::take_leaving(const program::BlockRun& run, std::int64_t&
   return taken;
 }
 
-/// What leaves for the host of one micro-batch.
+/// Bytes of one micro-batch that leave for the host.
 Bytes StepTimer::leaving_of(const StageGroup& group) const {
   auto saved = quantity::bytes(0);
   if (!offload_.activations) return saved;
@@ -157,7 +157,7 @@ Seconds StepTimer::data_exchange(const StageTraffic& traffic, const StageTime& s
   return reduction + beside(gather, stage.forward.total());
 }
 
-/// What every tensor-parallel rank holds whole goes to the next stage in parts and is gathered there.
+/// Tensors that every tensor-parallel rank holds whole go to the next stage in parts and are gathered there.
 Seconds StepTimer::hand_over() const {
   const Network& network = prices_.network;
   const std::int64_t parts = question_.layout.tp;
@@ -208,7 +208,7 @@ Seconds bubble_of(const PipelineTimes& times, const spec::Layout& layout) {
   return bubble - share_of_bubble(times.slowest, layout);
 }
 
-/// What follows the passes of a step.
+/// Total of a step: its passes and what follows them.
 Seconds total_of(Seconds passes, Seconds pipeline, Seconds bubble, const StepTime& step) {
   return passes + pipeline + bubble + step.data + step.optimizer + step.offload;
 }

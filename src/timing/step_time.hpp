@@ -38,13 +38,13 @@ struct StepTime {
   double growth_on_slower_host(double times, bool waits) const;
 };
 
-/// What one micro-batch takes on a stage.
+/// Times of one micro-batch on a stage.
 struct MicroBatchTime {
   quantity::Seconds total;
   quantity::Seconds weight_gradients;  ///< of these, what no other stage waits for
 };
 
-/// What a pipeline takes before it is said in which order and in how many chunks its micro-batches run, so that a
+/// Times of a pipeline before it is said in which order and in how many chunks its micro-batches run, so that a
 /// search walks its stages once for all of them.
 struct PipelineTimes {
   /// Stages of one pace.
@@ -58,11 +58,11 @@ struct PipelineTimes {
   quantity::Seconds passes;     ///< of the step
   quantity::Seconds hand_over;  ///< of one activation from a stage to the next
 
-  /// Of the step in the order that the layout says.
+  /// Time of the step in the order that the layout says.
   quantity::Seconds total(const spec::Layout& layout, std::int64_t micro_batches) const;
 };
 
-/// What every block of a program costs, each priced once. What its operations take and what its weights take change
+/// Costs of every block of a program, each priced once. What its operations take and what its weights take change
 /// with different choices; a search keeps both apart and combines them.
 struct StepPrices {
   std::span<const BlockTime> times;
@@ -71,7 +71,7 @@ struct StepPrices {
   quantity::Bytes handed_on;             ///< the hidden state that one stage hands to the next
 };
 
-/// What the weights of a stage move, whatever its micro-batches do.
+/// Traffic of the weights of a stage, whatever its micro-batches do.
 struct StageTraffic {
   WeightTraffic weights;
   DataTraffic exchange;           ///< of all of them at once
@@ -86,7 +86,7 @@ void add_up_work(std::span<const program::StageGroup> stages, std::span<const Bl
                  std::span<const program::Companion> companions, const spec::Question& question,
                  const frameworks::Profile& profile, std::vector<Passes>& work);
 
-/// The same of their weights.
+/// Adds up the traffic of their weights.
 void add_up_traffic(std::span<const program::StageGroup> stages, std::span<const WeightTraffic> weights,
                     std::span<const program::Companion> companions, const spec::Question& question,
                     const frameworks::Profile& profile, const Prices& prices, std::vector<StageTraffic>& traffic);
@@ -112,13 +112,13 @@ struct PricedStages {
 void time_stages(const PricedStages& stages, const StepPrices& costs, const spec::Question& question,
                  const frameworks::Profile& profile, const Prices& prices, PipelineTimes& times);
 
-/// What a way to run a layout can take from its passes.
+/// Parts of its passes that a way to run a layout can hide.
 struct Hides {
   bool host = false;
   bool experts = false;
 };
 
-/// What these passes take in any such way, and in any order: nothing waits for weights either.
+/// Least time that these passes take in any such way, and in any order: nothing waits for weights either.
 void least_times(std::span<const program::StageGroup> stages, std::span<const Passes> work, const Hides& hides,
                  const spec::Question& question, PipelineTimes& times);
 

@@ -54,7 +54,7 @@ Bytes adafactor_chain(const layers::Weight& w, const spec::Training& training) {
          2 * formats::storage_bytes(w.dtype, w.elements);
 }
 
-/// What an update in codes takes an element and a unit of the accelerator, in nanoseconds: its search among the values
+/// Nanoseconds of an update in codes for an element and a unit of the accelerator: its search among the values
 /// of the code bounds it, not what it moves (bitsandbytes csrc/kernels.cu, kOptimizerStatic8bit2StateBlockwise; torchao
 /// optim/quant_utils.py, quantize_8bit_with_qmap and quantize_4bit_with_qmap). Llama 3.2 1B on H100, 132 units: 25, 75
 /// and 55 ps a parameter (tests/measured/time/h100-trainers.csv).
@@ -72,7 +72,7 @@ double search_in_codes(const layers::Weight& w, const spec::Training& training) 
   }
 }
 
-/// What is done in kernels of their own: the gradient buffer is cleared, and read and written to scale it where
+/// Traffic of kernels of their own: the gradient buffer is cleared, and read and written to scale it where
 /// replicas add theirs; the master weights are read again for those of the products.
 Bytes beside_the_update(const layers::Weight& w, const spec::Training& training, std::int64_t shards, Bytes master) {
   const std::int64_t passes = shards > 1 ? 3 : 1;

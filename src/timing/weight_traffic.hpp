@@ -51,7 +51,7 @@ WeightTraffic weight_traffic(const layers::Block& block, const spec::Training& t
 DataTraffic data_traffic(const WeightTraffic& weights, const spec::Layout& layout, const Network& network,
                          const frameworks::Profile& profile);
 
-/// What FSDP and ZeRO copy in memory around the collectives of one pass forward and backward.
+/// Bytes that FSDP and ZeRO copy in memory around the collectives of one pass forward and backward.
 quantity::Bytes copied_around_exchange(const WeightTraffic& weights, const spec::Layout& layout,
                                        const frameworks::Profile& profile);
 

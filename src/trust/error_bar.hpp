@@ -13,7 +13,7 @@ struct Question;
 
 namespace llmcalc::trust {
 
-/// Of runs of one framework, or of the engine under it where it was not measured.
+/// Bar of the runs of one framework, or of the engine under it where it was not measured.
 struct ErrorBar {
   std::string_view name;  ///< "hf"
   Spread allocated;       ///< at the level that must fit
@@ -37,7 +37,7 @@ struct TimeErrorBar {
 /// times (tests/measured/time); time to each token of servers 1.42 and 1.39 times (tests/measured/serving).
 inline constexpr double wider_by_generation = 1.5;
 
-/// The same of llama.cpp: Hopper told by Ampere's 2.07 times, Blackwell by Hopper's no wider.
+/// Widening of llama.cpp's bar: Hopper told by Ampere's 2.07 times, Blackwell by Hopper's no wider.
 inline constexpr double ggml_wider_by_generation = 2.1;
 
 /// Hosts hand work over in 0.9 to 1.1 times the time that is reckoned with (Qwen's runs on A100), in 1.3 to 3.4 times
@@ -48,7 +48,7 @@ inline constexpr double slow_host = 2.5;
 /// \param growth  of the step on a slow host, as a share of it: the bar reaches up by so much more
 TimeErrorBar time_error_bar(const spec::Question& question, double growth);
 
-/// What a bar of the time says of tokens a second.
+/// Bar of tokens a second that a bar of the time amounts to.
 Spread inverse(const Spread& of_time);
 
 /// How far off the speed of one engine is, where its own rows show it: 90th percentiles of |measured / predicted - 1|

@@ -17,7 +17,7 @@ inline double median(const std::vector<double>& sorted) {
   return sorted.size() % 2 == 1 ? sorted[middle] : 0.5 * (sorted[middle - 1] + sorted[middle]);
 }
 
-/// In whole percent: 0.95 is no binary number, and 0.95 * 20 may come out above 19.
+/// Percent is whole: 0.95 is no binary number, and 0.95 * 20 may come out above 19.
 /// \pre sorted is not empty, 0 < percent <= 100
 inline double nearest_rank(const std::vector<double>& sorted, std::size_t percent) {
   return sorted[(percent * sorted.size() + 99) / 100 - 1];
@@ -28,7 +28,7 @@ constexpr std::size_t covered_pct = 90;
 /// Bars below this are of runs that repeat one another.
 constexpr double narrowest = 0.01;
 
-/// What must fit goes by the peak; what rests between steps says nothing of it.
+/// Measures of what must fit are those of the peak; what rests between steps says nothing of it.
 bool is_of_need(spec::Measure measure) {
   return spec::is_memory(measure) && !spec::is_of_server(measure) && measure != spec::Measure::persistent;
 }

@@ -30,7 +30,7 @@ struct Comparison {
   bool inside_bar() const;
 };
 
-/// Of absolute percent errors; all zero when n is 0.
+/// Summary of absolute percent errors; all zero when n is 0.
 struct Summary {
   std::int64_t n = 0;
   double mean_abs_pct = 0.0;
@@ -110,7 +110,7 @@ struct OwnBias {
   std::int64_t time_runs = 0;
 };
 
-/// Of each framework with enough runs of what must fit, or of the time of a step: the median of the logarithms of
+/// Bias of each framework with enough runs of what must fit, or of the time of a step: the median of the logarithms of
 /// measured over estimated, which no single run moves far, and how far from it nine in ten runs lie.
 /// \pre the first group of each row is its framework
 std::vector<OwnBias> own_biases(std::span<const Comparison> rows);

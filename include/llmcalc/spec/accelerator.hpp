@@ -66,7 +66,7 @@ struct MemoryLimits {
 /// \throws quantity::BadInput when the part has no peak that can carry `compute`
 quantity::FlopRate matrix_peak(const Accelerator& gpu, formats::Dtype compute);
 
-/// The same of 16-bit products, in bf16 or, where the part does not have it, in fp16.
+/// Peak of 16-bit products, in bf16 or, where the part does not have it, in fp16.
 quantity::FlopRate half_peak(const Accelerator& gpu);
 
 /// Whether its generation has it; nothing said means a current part of a data centre.

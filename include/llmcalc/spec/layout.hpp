@@ -8,7 +8,7 @@ namespace llmcalc::spec {
 
 enum class Sharding { none, ddp, zero1, zero2, zero3, fsdp1, fsdp2, hsdp };
 
-/// In which order a pipeline stage runs the passes of its micro-batches. With virtual stages 1F1B is interleaved.
+/// Order in which a pipeline stage runs the passes of its micro-batches. With virtual stages 1F1B is interleaved.
 enum class Schedule {
   one_f_one_b,  ///< one forward, one backward (Narayanan et al. 2021, arXiv:2104.04473 §2.2)
   gpipe,        ///< all forward, then all backward (Huang et al. 2018, arXiv:1811.06965)

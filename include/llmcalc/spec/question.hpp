@@ -27,7 +27,8 @@ struct Reliability {
   bool stated() const { return mtbf || checkpoint_interval || checkpoint_bandwidth || restart_time; }
 };
 
-/// Of the world's electricity, from the mine to the grid. The next year's review makes it 471 (ember-energy.org).
+/// Carbon of the world's electricity, from the mine to the grid. The next year's review makes it 471
+/// (ember-energy.org).
 inline constexpr quantity::CarbonIntensity world_carbon_intensity = quantity::grams_per_kilowatt_hour(473.0);
 inline constexpr std::string_view world_carbon_source = "world mean of 2024 (Ember, Global Electricity Review 2025)";
 
@@ -48,7 +49,7 @@ struct DataBudget {
   bool packing = false;                 ///< samples lie end to end in sequences, instead of one in each
 };
 
-/// What is not a property of the run but of the answer.
+/// Values that are properties not of the run but of the answer.
 struct Pricing {
   DataBudget data;
   std::optional<double> mfu;                      ///< --mfu; otherwise the accelerator's measured default

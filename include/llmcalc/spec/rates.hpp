@@ -22,7 +22,7 @@ struct ProductRates {
   double four_bits = 1.0;    ///< and of 4-bit ones over those
 };
 
-/// What of that is left inside a training run.
+/// Shares of those rates that are left inside a training run.
 struct RunRates {
   double products = 0.0;  ///< of 16-bit products, over alone
   double narrow = 0.0;    ///< the same of 8- and 4-bit ones
@@ -63,7 +63,7 @@ struct KernelRates {
   quantity::Seconds further_call;  ///< and each further product of an operation that is many
 };
 
-/// What the machine around it takes.
+/// Times of the machine around it.
 struct HostRates {
   quantity::Seconds operation;     ///< to hand over an eager operation that is one kernel
   quantity::Seconds module;        ///< a module around a product
@@ -118,7 +118,7 @@ struct GgmlRates {
   bool known() const { return codes > 0.0; }
 };
 
-/// What some generations of accelerators can do and others cannot: presets/generations, each with its source.
+/// Abilities that some generations of accelerators have and others lack: presets/generations, each with its source.
 enum class Ability : std::uint8_t {
   flash_attention,          ///< FlashAttention has kernels for it
   triton_attention,         ///< PyTorch's fused attention was compiled from Triton

@@ -16,14 +16,14 @@ namespace llmcalc::spec {
 
 enum class Engine { vllm, sglang, trtllm, llama_cpp, ollama, hf };
 
-/// What an engine is told, and what it does with several accelerators.
+/// Kind of an engine: its words, and its use of several accelerators.
 enum class EngineKind {
   server,   ///< loads checkpoints, and cuts every layer over the accelerators
   ggml,     ///< reads GGUF files, and places layers on cards one after another
   library,  ///< loads checkpoints, and places layers so
 };
 
-/// Of each engine, in their order.
+/// Kind of each engine, in their order.
 inline constexpr EngineKind engine_kinds[] = {EngineKind::server, EngineKind::server, EngineKind::server,
                                               EngineKind::ggml,   EngineKind::ggml,   EngineKind::library};
 
@@ -43,16 +43,17 @@ inline constexpr Engine usual_server = Engine::vllm;
 inline constexpr Engine usual_ggml = Engine::llama_cpp;
 inline constexpr Engine usual_library = Engine::ollama;
 
-/// In which type keys and values are kept.
+/// Type in which keys and values are kept.
 enum class CacheType { automatic, bf16, f16, f32, fp8, int8, nvfp4, q8_0, q5_1, q5_0, q4_1, q4_0, iq4_nl };
 
 /// How llama.cpp spreads a model over several cards (--split-mode).
 enum class CardSplit { layer, row, tensor };
 
-/// What a server does of a request: all of it, or its prompt alone, whose cache it hands to one that writes answers.
+/// Part of a request that a server does: all of it, or its prompt alone, whose cache it hands to one that writes
+/// answers.
 enum class ServerRole { both, prefill, decode };
 
-/// What proposes tokens ahead of the model.
+/// Draft that proposes tokens ahead of the model.
 enum class DraftKind { none, mtp, eagle, model };
 
 struct DraftModel;
@@ -102,7 +103,7 @@ struct Request {
   std::int64_t output = 0;  ///< tokens of its answer
 };
 
-/// What the server is asked to do.
+/// Load that the server is asked to bear.
 struct Load {
   std::int64_t context = 0;  ///< longest sequence, prompt and answer together; 0: the engine's own limit
   std::int64_t prompt = 1024;

@@ -80,7 +80,7 @@ struct MoeShape {
   friend bool operator==(const MoeShape&, const MoeShape&) = default;
 };
 
-/// What mixes the positions of a layer.
+/// Mixer of the positions of a layer.
 enum class MixerWord : std::uint8_t {
   attention,
   linear,

@@ -110,13 +110,13 @@ enum class Loss {
   te_fused
 };
 enum class Offload { none, optimizer, optimizer_gradients, params, params_optimizer, activations };
-/// What of a step runs as CUDA graphs, which need no host between their kernels.
+/// Part of a step that runs as CUDA graphs, which need no host between their kernels.
 enum class CudaGraph {
   none,
   scoped,  ///< attention, router and what prepares the dispatch (Megatron-LM --cuda-graph-scope)
   full     ///< the whole iteration (full_iteration)
 };
-/// What of an operand of 8-bit products has a scale of its own (torchao recipe_name: tensorwise, rowwise).
+/// Part of an operand of 8-bit products that has a scale of its own (torchao recipe_name: tensorwise, rowwise).
 enum class Fp8Scaling { tensor, row };
 /// Where what is offloaded rests.
 enum class OffloadTarget { host, nvme };
@@ -147,7 +147,7 @@ struct Precision {
   bool autocast = false;  ///< weights rest wider and are cast at each use
   formats::Dtype moments = formats::Dtype::fp32;
   bool master_remainder = false;  ///< of that copy only the low 16 bits, beside bf16 weights that are the high ones
-  /// Of norms, tables and head beside quantized matrices; unsaid: `compute`.
+  /// Type of norms, tables and head beside quantized matrices; unsaid: `compute`.
   std::optional<formats::Dtype> unquantized = std::nullopt;
 };
 
@@ -179,7 +179,7 @@ struct Adapter {
   std::int64_t width = 0;            ///< inner width of bottleneck adapters
 };
 
-/// What a run does with the towers of a multimodal model.
+/// Use of the towers of a multimodal model in a run.
 enum class TowerUse {
   trained,
   frozen,  ///< they run forward, nothing is kept of them but what the text model reads

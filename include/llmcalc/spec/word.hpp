@@ -33,7 +33,7 @@ struct Word {
   friend bool operator==(const Word&, const Word&) = default;
 };
 
-/// What nobody said and the answer depends on.
+/// Value that nobody said and the answer depends on.
 struct Assumption {
   std::string words = {};  ///< why, or all that is said of it
   std::string term = {};   ///< that it is about: whoever says that term has answered it

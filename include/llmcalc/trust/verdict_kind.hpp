@@ -32,7 +32,7 @@ struct Spread {
 /// As far below as above.
 constexpr Spread even(double share) { return {share, share}; }
 
-/// Of one accelerator: what the person said, else what the part offers; empty without either.
+/// Memory of one accelerator: what the person said, else what the part offers; empty without either.
 std::optional<quantity::Bytes> capacity_of(const spec::Question& question);
 
 /// What of a capacity is taken beyond the limits, a sentence each; of no capacity nothing need be left.
@@ -41,17 +41,17 @@ std::vector<std::string> beyond(const spec::MemoryLimits& limits, quantity::Byte
 /// By how much the high end of the error bar exceeds the capacity, in bytes; negative where it fits.
 double excess(const spec::Question& question, quantity::Bytes needed, quantity::Bytes capacity);
 
-/// The same of the memory of one machine, of which its ranks need so much together; negative where they need none.
+/// Excess over the memory of one machine, of which its ranks need so much together; negative where they need none.
 /// Frameworks allocate further buffers there: DeepSpeed reckons with half as much again (runtime/zero/stage3.py,
 /// estimate_zero3_model_states_mem_needs, additional_buffer_factor), and what torch pins comes in blocks of a power of
 /// two (aten/src/ATen/core/CachingHostAllocator.h).
 double host_excess(const spec::Question& question, quantity::Bytes of_machine);
 
-/// What the allocator of sharded layers would cache reaches the capacity, though what must fit does not: such runs have
-/// died, because blocks of gathered weights are not given back in time.
+/// Blocks that the allocator of sharded layers would cache reach the capacity, though what must fit does not: such runs
+/// have died, because blocks of gathered weights are not given back in time.
 bool saturates(const spec::Question& question, quantity::Bytes needed, quantity::Bytes capacity);
 
-/// What a run needs of the two memories that can run out.
+/// Need of a run in the two memories that can run out.
 struct Need {
   quantity::Bytes accelerator;  ///< of one
   quantity::Bytes host = {};    ///< of one machine

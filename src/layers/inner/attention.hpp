@@ -10,14 +10,14 @@ namespace llmcalc::layers {
 /// \param memory  source of keys and values: x itself, or the encoder's output in cross-attention
 Value grouped_attention(BlockBuilder& b, const spec::GroupedAttention& attention, const Value& x, const Value& memory);
 
-/// What the towers of a model hand over to layers that attend to it: like an encoder's output one tensor for all
+/// Output of the towers of a model for layers that attend to it: like an encoder's output one tensor for all
 /// layers, which is counted where it is made, so that a layer only refers to it.
 Value tower_output(BlockBuilder& b);
 
 /// Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434 §2.1).
 Value latent_attention(BlockBuilder& b, const spec::LatentAttention& attention, const Value& x);
 
-/// Of one sequence on a rank, in elements.
+/// Elements of one sequence's state on a rank.
 struct KeptState {
   std::int64_t matrices = 0;  ///< of a recurrence
   std::int64_t inputs = 0;    ///< that its convolution still needs
@@ -33,17 +33,17 @@ void choose_positions(BlockBuilder& b, const spec::LatentAttention& attention, c
 /// Gated DeltaNet (Yang et al. 2024, arXiv:2412.06464), as Qwen3-Next places it.
 Value gated_delta_net(BlockBuilder& b, const spec::GatedDeltaNet& net, const Value& x);
 
-/// What stands for an MLP behind RWKV's recurrence: each position mixed with the one before it, and a gate on what it
+/// MLP behind RWKV's recurrence: each position mixed with the one before it, and a gate on what it
 /// gives.
 Value channel_mix(BlockBuilder& b, std::int64_t width, const Value& x);
 
 /// Mamba, Mamba-2, RG-LRU, and a gated convolution alone.
 Value state_space(BlockBuilder& b, const spec::StateShape& state, const Value& x);
 
-/// In generation a copy of `x` for all positions so far, which the layer keeps; `x` itself in training.
+/// Copy of `x` for all positions so far in generation, which the layer keeps; `x` itself in training.
 Value cached(BlockBuilder& b, const Value& x, std::string_view name);
 
-/// What attention works on: some heads of some positions.
+/// Part that attention works on: some heads of some positions.
 struct Heads {
   Value q, k, v;
 };
@@ -65,7 +65,7 @@ struct CoreAttention {
 };
 Value core_attention(BlockBuilder& b, CoreAttention core, const Heads& local);
 
-/// Of FlashAttention's kernels (pytorch aten/src/ATen/native/transformers/cuda/sdp_utils.cpp,
+/// Limit of FlashAttention's kernels (pytorch aten/src/ATen/native/transformers/cuda/sdp_utils.cpp,
 /// check_head_dim_size_flash).
 inline constexpr std::int64_t widest_flash_head = 256;
 
@@ -80,7 +80,7 @@ bool falls_back_to_math(const Context& context, const CoreAttention& core);
 /// create_masks_for_vision_model). What attends to a tower has a mask that its class makes.
 bool reads_mask(const Context& context, const CoreAttention& core);
 
-/// The same twice, over either half of the values.
+/// Attention twice, over either half of the values.
 Value differential_attention(BlockBuilder& b, const CoreAttention& core, const Heads& heads);
 
 /// A norm without a weight over each head.
@@ -117,7 +117,7 @@ Value written_out_attention(BlockBuilder& b, const CoreAttention& core, const He
 /// in the backward pass (Liu et al. 2023, arXiv:2310.01889 §3). Adds what `op` sends and the buffers for it.
 void pass_round(const Context& c, const Heads& heads, const Value& out, Op& op);
 
-/// What the programs that merge ring steps outside the kernel move for it.
+/// Traffic of the programs that merge ring steps outside the kernel.
 void merge_steps(BlockBuilder& b, const Heads& heads, const Value& out);
 
 /// Every rank gives the positions that it has of other ranks' heads for all positions of its own heads (Jacobs et al.

@@ -53,7 +53,7 @@ struct Matrix {
   std::string_view name() const { return spec::label_of(role); }
 };
 
-/// Of a trained tensor: one for each expert, of which a token passes through some.
+/// Copies of a trained tensor: one for each expert, of which a token passes through some.
 struct Copies {
   std::int64_t all = 1;
   std::int64_t active = 1;
@@ -78,7 +78,7 @@ class BlockBuilder {
   WeightId weight(const Weight& weight);
   /// A table whose rows are looked up, cut over tensor-parallel ranks by rows when `cut`.
   WeightId table(Role role, std::int64_t rows, std::int64_t columns, bool cut);
-  /// What a matrix multiplied by is one of, `others` more of them, which have no operation of their own.
+  /// Adds `others` more matrices like one that was multiplied by, which have no operation of their own.
   void rest_of(Role role, std::int64_t others, std::int64_t rows, std::int64_t columns);
   /// A vector of parameters (norm, bias, sinks) of `elements` elements, or a slice of it a rank when cut.
   WeightId vector(std::string_view name, std::int64_t elements, Cut cut = Cut::none);
@@ -107,7 +107,7 @@ class BlockBuilder {
   Value multiply(const Value& a, const Value& b, std::string_view name);
   Value gate_rows(const Value& x, std::string_view name);  ///< each row times its own gate
   Value cast(const Value& x, std::int64_t width, std::string_view name);
-  /// What a kernel makes for its backward pass, which nobody else reads.
+  /// Keeps a tensor that a kernel makes for its backward pass and nobody else reads.
   void keep_for_backward(std::string_view name, std::int64_t rows, std::int64_t columns, std::int64_t width);
   /// One output a row-wise rearrangement of the input; keeps nothing of the input's size.
   Value rearrange(const Value& x, std::string_view name, std::int64_t rows, std::int64_t columns, OpKind kind);
@@ -115,7 +115,7 @@ class BlockBuilder {
   /// peft adds the adapter to a copy of the weight, which is then multiplied as if it were trained.
   bool merges_adapter(const Matrix& matrix) const;
 
-  /// What the adapters make of the product of a matrix that no gradient goes through, or that product.
+  /// Output of the adapters for the product of a matrix that no gradient goes through, or that product.
   Value adapted_constant(const Value& x, const Value& y, const Matrix& matrix);
 
   /// A trained tensor beside the model.
@@ -232,7 +232,7 @@ class Recomputed {
  public:
   /// \param inputs  kept for running the group again, whether or not one of its operations keeps them
   Recomputed(BlockBuilder& b, spec::RecomputeModule module, std::initializer_list<Value> inputs = {});
-  /// The same of what a framework always runs again.
+  /// Scope of what a framework always runs again.
   Recomputed(BlockBuilder& b, bool covered, std::initializer_list<Value> inputs = {});
   ~Recomputed() { end(); }
   Recomputed(const Recomputed&) = delete;

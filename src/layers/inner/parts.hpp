@@ -20,7 +20,7 @@ struct MlpMatrices {
 };
 Value mlp_products(BlockBuilder& b, const MlpMatrices& mlp, const Value& x);
 
-/// What a layer adds for itself to what a matrix makes of `x` that it shares with others: two matrices of low rank.
+/// Layer's own term beside a matrix that it shares with others, made of `x`: two matrices of low rank.
 /// \param columns  of all ranks
 Value own_term(BlockBuilder& b, Role role, const Value& x, std::int64_t rank, std::int64_t columns);
 
@@ -34,10 +34,10 @@ void loss(BlockBuilder& b, const Value& x, const Matrix& head);
 
 // Embeddings that each layer has for itself beside the hidden state (Gemma 3n, Gemma 4).
 
-/// What of it a gate on the hidden state lets through, projected and normed.
+/// Layer's input as a gate on the hidden state lets it through, projected and normed.
 Value layer_input(BlockBuilder& b, const Value& x);
 
-/// The same added to `x`, which is itself where layers have none.
+/// Layer's input added to `x`, which is itself where layers have none.
 Value with_layer_input(BlockBuilder& b, const Value& x);
 
 /// Those of all layers are made at once, of the tokens and of their embeddings `x`, and one tensor holds them until the

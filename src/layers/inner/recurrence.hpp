@@ -5,7 +5,7 @@
 
 namespace llmcalc::layers {
 
-/// What a scan reads, what it does for a channel and an element of state, and what it keeps.
+/// A scan: its inputs, its work for a channel and an element of state, and the tensors that it keeps.
 struct Scan {
   std::string_view name;
   double flops_a_state;  ///< forward, for each position, channel and element of state
@@ -17,7 +17,7 @@ struct Scan {
 
 Value scanned(BlockBuilder& b, const spec::StateShape& s, const Scan& scan);
 
-/// What a tensor-parallel rank has of a recurrence: its share of the channels and heads, and the groups that those
+/// Part of a recurrence on a tensor-parallel rank: its share of the channels and heads, and the groups that those
 /// heads read, of which it has at least one (vLLM model_executor/layers/mamba/mamba_utils.py,
 /// extra_groups_for_head_shards; Megatron-LM core/ssm/mamba_mixer.py).
 spec::StateShape share_of(const spec::StateShape& whole, std::int64_t tp);

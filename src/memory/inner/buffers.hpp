@@ -8,7 +8,7 @@
 
 namespace llmcalc::memory {
 
-/// Of matrix products, alive all the time, inside what the allocator counts.
+/// Workspaces of matrix products, alive all the time, inside what the allocator counts.
 quantity::Bytes workspaces(const program::Program& program, const frameworks::Profile& profile);
 
 /// Megatron-LM's own attention takes the first factor of its sum from a buffer of one layer's scores, which stays
@@ -20,7 +20,7 @@ quantity::Bytes score_buffer(const spec::Question& question, const frameworks::P
 quantity::Bytes bucket_copy(const frameworks::Profile& profile, const program::StateSharding& sharding,
                             quantity::Bytes gradients);
 
-/// What a stage received and what it sent, once a virtual stage. Between steps both stay referenced (measured:
+/// Tensors that a stage received and sent, once a virtual stage. Between steps both stay referenced (measured:
 /// Megatron-LM functional tests hold 2*T*h*2 B more under pp 2 and 4, three times that with three virtual stages).
 /// Within a step what was received is an activation, and of what was sent only the gradients are still there: outputs
 /// are given up once they are on their way (core/pipeline_parallel/schedules.py, deallocate_output_tensor). The first

@@ -55,7 +55,7 @@ class PerTensor {
   std::unique_ptr<T[]> many_;
 };
 
-/// What is fixed about the tensors of a block before it runs.
+/// Lifetimes of the tensors of a block, fixed before it runs.
 struct Lifetimes {
   explicit Lifetimes(const layers::Block& block);
 

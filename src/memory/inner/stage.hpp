@@ -20,10 +20,10 @@ struct CompanionPasses {
   quantity::Bytes in_loss;  ///< highest moment of those that run when the trained model has kept its activations
 };
 
-/// Of the states, what stays from step to step on the accelerator: all but gradients.
+/// States that stay from step to step on the accelerator: all but gradients.
 quantity::Bytes resting(const program::States& states);
 
-/// What the passes of one micro-batch see of their stage.
+/// A stage as the passes of one micro-batch see it.
 struct StageWalk::Passes {
   BlockRuns runs;  ///< in forward order
   std::int64_t blocks = 0;
@@ -34,17 +34,17 @@ struct StageWalk::Passes {
   CompanionPasses companions{};
 };
 
-/// What comes for the block that runs backward next, while another runs.
+/// Weights and checkpoints that come for the block that runs backward next, while another runs.
 struct StageWalk::Arrival {
   quantity::Bytes activations, weights;
 };
 
-/// What the backward pass of one block leaves behind.
+/// Remains of the backward pass of one block.
 struct StageWalk::Growth {
   quantity::Bytes activations, gradients, logits;
 };
 
-/// What one pipeline rank holds besides the blocks' own walks.
+/// Memory that one pipeline rank holds besides the blocks' own walks.
 struct StageWalk::Stage {
   Passes passes;
   program::States states{};

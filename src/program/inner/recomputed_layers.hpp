@@ -7,8 +7,8 @@
 
 namespace llmcalc::program {
 
-/// What the run asks, of whole modules where a family's class checkpoints several layers as one (transformers
-/// modeling_longcat_flash.py, LongcatFlashDecoderLayer).
+/// Recomputation that the run asks, of whole modules where a family's class checkpoints several layers as one
+/// (transformers modeling_longcat_flash.py, LongcatFlashDecoderLayer).
 spec::Recompute by_module(const spec::Question& question, const frameworks::Profile& profile);
 
 /// True if some layers keep what they made beside others that are run again.

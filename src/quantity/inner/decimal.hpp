@@ -16,7 +16,7 @@ struct Decimal {
   int exponent = 0;
 };
 
-/// What a unit multiplies a number by: factor x 10^ten. \pre 1 <= factor <= 2^50
+/// Scale by which a unit multiplies a number: factor x 10^ten. \pre 1 <= factor <= 2^50
 struct Scale {
   int ten = 0;
   std::int64_t factor = 1;
@@ -36,7 +36,7 @@ struct Unit {
   Scale scale;
 };
 
-/// What a text is to be read as: enough for the parser to read it and for a message to explain it.
+/// Kind of number that a text is to be read as: enough for the parser to read it and for a message to explain it.
 struct Kind {
   std::string_view noun;      ///< "a number of parameters"
   std::string_view examples;  ///< "1e9, 7b or 350M"

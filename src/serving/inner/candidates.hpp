@@ -14,7 +14,7 @@ namespace llmcalc::serving {
 /// come.
 bool carries(const Deployment& deployment, const Capacity& capacity);
 
-/// What comes of a changed question.
+/// Candidate that a changed question makes.
 /// \param change  as it is typed
 /// \param cost    what it costs in words
 Candidate weigh(const spec::Question& question, std::string change, std::string cost);

@@ -67,7 +67,7 @@ std::int64_t sequences_of_rank(const spec::Question& question, std::int64_t conc
 /// hf_quant_config.json (kv_cache_quant_algo).
 spec::CacheType usual_cache(const spec::Question& question, std::vector<std::string>& assumptions);
 
-/// What the engine's file says, or the model's own limit.
+/// Limit that the engine's file says, or the model's own.
 std::int64_t model_limit(const spec::Question& question);
 
 /// Bytes of one position in one layer that keeps positions.
@@ -82,7 +82,7 @@ quantity::Bytes state_bytes(const spec::Question& question, const LayerCache& la
 /// Leading positions that all sequences have in common, as far as the demanded length goes.
 std::int64_t shared_positions(const Deployment& deployment, const Demand& demand);
 
-/// What a sequence holds of layers that do not see everything.
+/// Positions that a sequence holds in layers that do not see everything.
 struct Holds {
   std::int64_t in_flight = 0;  ///< positions of a windowed layer beyond its window
   std::int64_t states = 1;     ///< of a recurrent layer

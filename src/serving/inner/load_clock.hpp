@@ -82,7 +82,7 @@ class PriceTable {
 /// lengths evenly and arrivals by chance.
 Tail tail_of_arrivals(const SteppedEngine& engine, const spec::Load& load, std::int64_t copies);
 
-/// Of a closed loop, in seconds.
+/// Seconds of a closed loop.
 struct LoopTimes {
   double first = 0;             ///< to the first token
   std::optional<double> later;  ///< to each that follows; empty where none does
@@ -108,8 +108,8 @@ struct Sent {
   double token_s = 0;
 };
 
-/// Of a load whose prompts some servers read and whose answers others write. Where it does not come by itself requests
-/// are drawn at the mean's rate, and their means are those of `mean`.
+/// Tail of a load whose prompts some servers read and whose answers others write. Where it does not come by itself
+/// requests are drawn at the mean's rate, and their means are those of `mean`.
 Tail tail_of_both(const Servers& readers, const Servers& writers, const Sent& sent, const Speed& mean,
                   bool as_it_comes);
 
@@ -152,13 +152,13 @@ class LoadClock {
   bool runs() const { return room_ >= 1.0 && (!readers_ || readers_->runs()); }
   /// Requests that run at once over the deployment, not counting those whose prompts others read.
   double seats() const { return room_ * copies(); }
-  /// With so many requests in flight over the deployment, each followed by another.
+  /// Speed with so many requests in flight over the deployment, each followed by another.
   Speed at(double concurrency) const;
-  /// With every seat taken by another request as soon as it is free.
+  /// Speed with every seat taken by another request as soon as it is free.
   Speed full() const { return readers_ ? writing(seats()) : in_loop(2 * seats()); }
   /// The load as it comes, by its arrivals, at servers that are at work already. \pre they can answer as fast
   Speed as_it_comes(double rate) const;
-  /// What requests wait for beside their mean, of so many clients.
+  /// Tail of the requests of so many clients beside their mean.
   Tail tail(const Speed& mean) const;
 
  private:

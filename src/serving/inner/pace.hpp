@@ -9,7 +9,7 @@ namespace llmcalc::serving {
 
 inline constexpr double micro = 1e-6;
 
-/// What every server on PyTorch runs and waits for beside the kernels that have a curve. One row for all engines:
+/// Times that every server on PyTorch runs and waits beside the kernels that have a curve. One row for all engines:
 /// fitted to each alone these came out alike (layers 2 to 15 microseconds, steps 80 to 110, sequences 11 to 17), and a
 /// model that no engine has shown is predicted better with them in common (docs/serve-speed.md).
 struct Overheads {
@@ -29,7 +29,7 @@ struct Overheads {
 
 const Overheads& overheads();
 
-/// What an engine adds of its own.
+/// Times that an engine adds of its own.
 struct Pace {
   double first_ms = 0;  ///< a request before its prompt and after its first token: server
 };
@@ -41,7 +41,7 @@ const Pace& trtllm_pace();
 /// How much longer prompts take one after another than their kernels do one by one.
 double sustained(const spec::Accelerator& gpu);
 
-/// What llama.cpp's kernels take on every card alike; what they reach on each generation stands in presets/generations.
+/// Times of llama.cpp's kernels, on every card alike; what they reach on each generation stands in presets/generations.
 /// All but the first, the third and the last measured on one card alone (DGX Spark); the last was chosen on the tokens
 /// a second of tests/measured/serving/llama-cpp-host.csv.
 struct GgmlKernels {
@@ -65,7 +65,7 @@ struct GgmlTimes {
   quantity::Seconds prompt;  ///< of one prompt alone
 };
 
-/// Of the host's memory, as said or as usual.
+/// Bandwidth of the host's memory, as said or as usual.
 quantity::Bandwidth host_bandwidth(const spec::Question& question);
 
 /// \param sequences  that decode together

@@ -21,7 +21,7 @@ struct ServingStepTime {
   ServingStepTime& operator*=(double factor);
 };
 
-/// What the host does kernel by kernel, while the accelerator waits for it where it is faster.
+/// Launching of kernels one by one by the host, for which the accelerator waits where it is faster.
 struct Launching {
   bool all = false;      ///< no graph was captured (--graphs 0, transformers)
   bool drafts = false;   ///< none of the layers that propose tokens
@@ -49,7 +49,7 @@ class StepClock {
 
   /// So many prompts of a rank at once, through all stages, while others follow: their kernels alone.
   ServingStepTime prompt(double sequences, double positions) const;
-  /// What the host takes to launch the kernels of a step that holds prompts, and no graph of it was captured.
+  /// Time that the host takes to launch the kernels of a step that holds prompts, and no graph of it was captured.
   quantity::Seconds launching_prompts() const;
   /// The most tokens of such a step that replays a graph.
   double replayed() const { return launching_.replayed; }

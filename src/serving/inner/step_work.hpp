@@ -23,11 +23,11 @@ struct MatrixWork {
   Use role = Use::up;
   double copies = 1;  ///< of the attention, whose tokens all meet it
 
-  /// In decoding, what leads up from latents is applied to queries and results instead of to the cache.
+  /// Matrix that leads up from latents, which decoding applies to queries and results instead of to the cache.
   bool absorbed() const { return role == Use::latent_up; }
 };
 
-/// What a layer mixes positions with.
+/// Mixer of a layer's positions.
 struct MixerWork {
   LayerCache kept;
   double flops_per_read = 0;        ///< of one query position with one cached position

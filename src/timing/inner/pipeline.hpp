@@ -10,7 +10,7 @@
 
 namespace llmcalc::timing {
 
-/// What one micro-batch takes on one stage.
+/// Times of one micro-batch on one stage.
 struct StageTime : Passes {
   quantity::Seconds gathering;   ///< weights and gradients on their way that no block's work hides
   quantity::Seconds offloading;  ///< to and from the host, likewise
@@ -21,18 +21,18 @@ struct StageTime : Passes {
   MicroBatchTime pace() const { return {total(), weight_gradients}; }
 };
 
-/// What a micro-batch of a stage adds to the filling and draining of the pipeline.
+/// Share of a stage's micro-batch in the filling and draining of the pipeline.
 quantity::Seconds share_of_bubble(const MicroBatchTime& stage, const spec::Layout& layout);
 
 /// Activations and their gradients between stages that nothing hides. \param hand_over  of one of them
 quantity::Seconds handing_on(const spec::Layout& layout, std::int64_t micro_batches, quantity::Seconds hand_over);
 
-/// Of one micro-batch: weights come in for each pass, saved activations leave in one and return in the other, as far as
-/// the pass does not hide it.
+/// Streaming of one micro-batch: weights come in for each pass, saved activations leave in one and return in the other,
+/// as far as the pass does not hide it.
 quantity::Seconds streaming(const program::Offloaded& offload, const spec::Question& question,
                             const WeightTraffic& weights, quantity::Bytes saved, const StageTime& stage);
 
-/// Of one step: gradients to the host, the update there, and the weights back.
+/// Update of one step on the host: gradients there, the update, and the weights back.
 quantity::Seconds host_update(const program::Offloaded& offload, const spec::Question& question,
                               const WeightTraffic& weights);
 

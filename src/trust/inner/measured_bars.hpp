@@ -7,7 +7,7 @@
 
 namespace llmcalc::trust {
 
-/// What was measured: bytes at one of three levels, or the time of a step of one kind of model.
+/// Level of a measurement: bytes at one of three, or the time of a step of one kind of model.
 enum class Level { allocated, reserved, device, dense, mixture };
 
 /// The share of the prediction that measured values lie within.
