@@ -359,8 +359,10 @@ bool keeps_random_projector(const spec::Training& training) {
 
 formats::Dtype adapters_rest_in(const spec::Training& training) {
   const spec::Precision& precision = training.precision;
-  const bool quantized = training.method == spec::Method::qlora || formats::is_quantized(precision.weights);
-  if (quantized && row_of(training.framework).narrows_adapters) return formats::Dtype::bf16;
+  const bool is_known = formats::is_quantized(precision.weights);
+  const bool by_bitsandbytes =
+      is_known ? values::quantized::bitsandbytes.has(precision.weights) : training.method == spec::Method::qlora;
+  if (by_bitsandbytes && row_of(training.framework).narrows_adapters) return formats::Dtype::bf16;
   return row_of(training.framework).adapters_rest_as_model && !precision.autocast ? precision.compute
                                                                                   : formats::Dtype::fp32;
 }

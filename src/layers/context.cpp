@@ -24,6 +24,10 @@ formats::Dtype resting_matrices(const spec::Question& question, const frameworks
   return weights == formats::Dtype::nf4 && profile.quantized.scales ? formats::Dtype::nf4_dq : weights;
 }
 
+formats::Dtype resting_experts(const spec::Precision& precision, formats::Dtype matrices) {
+  return matrices == formats::Dtype::fp32 ? precision.experts.value_or(matrices) : matrices;
+}
+
 /// Norms, tables, router and head rest in 16 bit beside quantized or narrow matrices (bitsandbytes and GPTQ leave them
 /// alone). Of a model that is known by its size alone nothing stands beside anything: all its parameters rest alike.
 formats::Dtype resting_beside(const spec::Question& question) {
@@ -87,6 +91,7 @@ Context::Context(const spec::Question& question, const frameworks::Profile& chos
                          question.training.recompute.policy == spec::RecomputePolicy::selective),
       trains_base(updates_base_weights(question.training.method)),
       matrix_type(resting_matrices(question, chosen)),
+      expert_type(resting_experts(question.training.precision, matrix_type)),
       other_type(resting_beside(question)),
       narrow_products(formats::is_narrow_float(question.training.precision.compute)),
       dequantizes(formats::is_quantized(matrix_type)),

@@ -39,6 +39,7 @@ struct Context {
   bool selects_operations;      ///< recompute spares attention and every second matrix product
   bool trains_base;             ///< the model's own weights receive gradients
   formats::Dtype matrix_type;   ///< in which the matrices of the layers rest
+  formats::Dtype expert_type;   ///< in which those of experts rest
   formats::Dtype other_type;    ///< in which norms, biases, tables, router and head rest
   bool narrow_products;         ///< of 8- and 4-bit floats
   bool dequantizes;             ///< each product makes a 16-bit copy of its matrix first

@@ -67,7 +67,8 @@ Weight BlockBuilder::matrix_weight(const Matrix& matrix) const {
   w.rows = matrix.cut == Cut::rows ? matrix.rows / cuts : matrix.rows;
   w.columns = matrix.cut == Cut::columns ? matrix.columns / cuts : matrix.columns;
   w.elements = product(w.rows, w.columns, expert ? matrix.experts / context_.ep : 1);
-  w.dtype = matrix.resting == Resting::as_layers ? context_.matrix_type : context_.other_type;
+  const formats::Dtype as_layers = expert ? context_.expert_type : context_.matrix_type;
+  w.dtype = matrix.resting == Resting::as_layers ? as_layers : context_.other_type;
   w.trainable = context_.trains_base;
   w.shards_scales = context_.profile.quantized.scales;
   w.stacked = expert && context_.profile.experts.one_parameter;
@@ -142,7 +143,10 @@ void BlockBuilder::keep_operands(Op& op, const Linear& linear, bool first_reader
   } else if (linear.trained && !linear.in_kernel()) {
     keep_input(op, linear.matrix, in, linear.out);
   }
-  if (context_.autocast && !formats::is_quantized(linear.weight.dtype)) keep_cast_weight(op, linear.weight);
+  const bool as_multiplied = linear.weight.dtype == context_.training.precision.compute;
+  if (context_.autocast && !formats::is_quantized(linear.weight.dtype) && !as_multiplied) {
+    keep_cast_weight(op, linear.weight);
+  }
   if (linear.is_gathered() && !whole_kept)
     gather_around(op, bytes(product(linear.rows, in.columns, in.width)), in.needs_gradient);
   if (linear.rows != linear.out.rows)

@@ -1,6 +1,7 @@
 #include "layers/widths.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "quantity/lists.hpp"
 #include "serving/inner/engines.hpp"
 #include "spec/names.hpp"
 
@@ -43,7 +44,10 @@ bool multiplies_nvfp4(const spec::Accelerator& gpu) {
 
 bool runs_on_torch(Quant quant) { return !formats::is_file_type(quant); }
 
-bool runs_in_trtllm(Quant quant) { return runs_on_torch(quant) && quant != Quant::bnb_nf4 && quant != Quant::bnb_int8; }
+bool runs_in_trtllm(Quant quant) {
+  constexpr Quant of_bitsandbytes[] = {Quant::bnb_nf4, Quant::bnb_nf4_single, Quant::bnb_int8};
+  return runs_on_torch(quant) && !quantity::contains(of_bitsandbytes, quant);
+}
 
 bool runs_on_ggml(Quant quant) { return formats::is_file_type(quant) || formats::is_plain(quant); }
 

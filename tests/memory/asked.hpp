@@ -5,6 +5,7 @@
 #include "read/typed.hpp"
 
 #include <string_view>
+#include <utility>
 
 namespace llmcalc::test {
 
@@ -24,8 +25,10 @@ struct Asked {
   frameworks::Profile profile;
   program::Program program;
 
-  explicit Asked(std::string_view line)
-      : question(question_of(line)),
+  explicit Asked(std::string_view line) : Asked(question_of(line)) {}
+
+  explicit Asked(spec::Question asked)
+      : question(std::move(asked)),
         profile(frameworks::make_profile(question.training, question.gpu)),
         program(program::build_program(question, profile)) {}
 

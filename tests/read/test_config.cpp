@@ -193,6 +193,8 @@ TEST_CASE("a checkpoint says in which type its weights are") {
       R"("expert_dtype": "fp4", "quantization_config": {"quant_method": "fp8", "weight_block_size": [128]})";
   CHECK(read::read_config(llama(beside), "x").quant == Quant::fp8_mxfp4);
   CHECK(quant(R"("quant_method": "bitsandbytes", "load_in_4bit": true)") == Quant::bnb_nf4);
+  CHECK(quant(R"("quant_method": "bitsandbytes", "load_in_4bit": true, "bnb_4bit_use_double_quant": false)") ==
+        Quant::bnb_nf4_single);
   CHECK(quant(R"("quant_method": "bitsandbytes", "load_in_8bit": true)") == Quant::bnb_int8);
   CHECK(quant(R"("quant_method": "compressed-tensors", "format": "pack-quantized")") == Quant::int4);
   CHECK_FALSE(quant(R"("quant_method": "compressed-tensors", "format": "pack-quantized",

@@ -23,6 +23,7 @@ enum class Quant {
   gptq,
   gptq_8bit,
   bnb_nf4,
+  bnb_nf4_single,  ///< the same or FP4, with scales in fp32
   bnb_int8,
   nvfp4,
   mxfp4,

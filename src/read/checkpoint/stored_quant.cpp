@@ -32,9 +32,11 @@ std::string compressed_detail(const KeyText& text) {
   return format == "float-quantized" && in_blocks ? format + " block" : format;
 }
 
+/// What transformers saves says whether scales were quantized too (BitsAndBytesConfig, to_dict).
 std::string bitsandbytes_detail(const KeyText& text) {
   if (text("load_in_8bit", Holds::flag) == "true") return "8";
-  return text("load_in_4bit", Holds::flag) == "true" ? "4" : "";
+  if (text("load_in_4bit", Holds::flag) != "true") return "";
+  return text("bnb_4bit_use_double_quant", Holds::flag) == "false" ? "4 single" : "4";
 }
 
 /// AutoAWQ's own files call the bits w_bit.

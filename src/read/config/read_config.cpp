@@ -33,7 +33,7 @@ std::string text_of(const ConfigObject& block, std::string_view key, Holds holds
     }
     case Holds::flag: {
       const auto flag = block.boolean(keys);
-      return flag && flag->value ? "true" : "";
+      return !flag ? "" : flag->value ? "true" : "false";
     }
     case Holds::list: return block.has(keys) ? "list" : "";
     case Holds::word: break;

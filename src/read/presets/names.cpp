@@ -193,7 +193,10 @@ std::string model_spelling(std::string_view name) {
 std::optional<formats::Quant> packing_in(std::string_view name) {
   const std::string lower = quantity::to_lower(without_organisation(name));
   if (const auto* type = file_name(lower).type) return type->quant;
-  const auto is_said = [words = words_of(lower)](const Packing& each) { return quantity::contains(words, each.word); };
+  const auto is_said = [words = words_of(lower)](const Packing& each) {
+    return std::ranges::all_of(quantity::pieces_of(each.word, " "),
+                               [&](std::string_view word) { return quantity::contains(words, word); });
+  };
   const auto* packing = quantity::find_if_or_null(packings, is_said);
   return packing == nullptr ? std::nullopt : std::optional(packing->quant);
 }

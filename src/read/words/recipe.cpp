@@ -130,11 +130,12 @@ struct PublishedRest {
 
 /// What transformers trains adapters beside where the checkpoint says so itself, whatever else is asked for
 /// (quantizers/ quantizer_*.py, is_trainable; auto.py, merge_quantization_configs). Of NF4 the published ones have
-/// their scales quantized too; MXFP4 is made 16 bits first, and of FP8 its trainers differ.
+/// their scales quantized too unless their file says otherwise; MXFP4 is made 16 bits first, and of FP8 its trainers
+/// differ.
 constexpr PublishedRest trained_as_published[] = {
-    {formats::Quant::bnb_nf4, Dtype::nf4_dq}, {formats::Quant::bnb_int8, Dtype::int8},
-    {formats::Quant::gptq, Dtype::int4_gptq}, {formats::Quant::gptq_8bit, Dtype::int8_gptq},
-    {formats::Quant::awq, Dtype::int4_gptq},
+    {formats::Quant::bnb_nf4, Dtype::nf4_dq},      {formats::Quant::bnb_nf4_single, Dtype::nf4},
+    {formats::Quant::bnb_int8, Dtype::int8},       {formats::Quant::gptq, Dtype::int4_gptq},
+    {formats::Quant::gptq_8bit, Dtype::int8_gptq}, {formats::Quant::awq, Dtype::int4_gptq},
 };
 
 /// The type of a base that is loaded as it was quantized.
@@ -146,25 +147,39 @@ std::optional<Dtype> published_rest(const QuestionDraft& draft) {
   return known == nullptr ? std::nullopt : std::optional(known->rests);
 }
 
-/// The base needs no master copy. QLoRA keeps the base in NF4 with double quantization (arXiv:2305.14314 §3), and a
-/// recipe of fp32 weights under autocast leaves what is not quantized in fp32.
-void adapt(QuestionDraft& draft) {
+/// MXFP4 is made bf16 whatever type the rest is loaded in (transformers 5.24 integrations/mxfp4.py,
+/// convert_moe_packed_tensors; executed: scripts/load-quantized).
+bool makes_experts_narrow(const QuestionDraft& draft) {
+  const auto& row = frameworks::row_of(draft.question.training.framework);
+  return row.engine == frameworks::TrainingEngine::trainer && !draft.given("weights") &&
+         draft.published_quant == formats::Quant::mxfp4;
+}
+
+/// QLoRA keeps the base in NF4 with double quantization (arXiv:2305.14314 §3), and a recipe of fp32 weights under
+/// autocast leaves what is not quantized in fp32.
+void quantize_base(QuestionDraft& draft) {
   Precision& precision = draft.training().precision;
-  if (!trains_adapters(draft.training().method)) return;
   const auto published = published_rest(draft);
-  const bool quantizes = published || draft.training().method == Method::qlora;
-  if (quantizes && precision.autocast) precision.unquantized = Dtype::fp32;
-  precision.grads = precision.moments = frameworks::adapters_rest_in(draft.training());
-  precision.master = false;
-  const std::string rests = "adapters rest in " + std::string(spec::name_of(precision.grads));
-  for (const auto knob : {"grads", "optimizer_states"}) draft.derive(knob, rests);
-  if (!quantizes) return;
+  if (makes_experts_narrow(draft) && precision.weights == Dtype::fp32) precision.experts = Dtype::bf16;
+  if (!published && draft.training().method != Method::qlora) return;
+  if (precision.autocast) precision.unquantized = Dtype::fp32;
   precision.weights = published.value_or(Dtype::nf4_dq);
   if (published) {
     const std::string form(spec::name_of(*draft.published_quant));
     return draft.assume("weights", "as published", {}, "base as published: " + form);
   }
   if (!take_default(draft, "weights")) draft.derive("weights", "qlora default");
+}
+
+/// The base needs no master copy.
+void adapt(QuestionDraft& draft) {
+  Precision& precision = draft.training().precision;
+  if (!trains_adapters(draft.training().method)) return;
+  quantize_base(draft);
+  precision.grads = precision.moments = frameworks::adapters_rest_in(draft.training());
+  precision.master = false;
+  const std::string rests = "adapters rest in " + std::string(spec::name_of(precision.grads));
+  for (const auto knob : {"grads", "optimizer_states"}) draft.derive(knob, rests);
 }
 
 /// The 32-bit optimizers of bitsandbytes keep fp32 moments of 16-bit weights too (optim/optimizer.py,

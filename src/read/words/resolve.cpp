@@ -289,7 +289,8 @@ void say_published(QuestionDraft& draft) {
   if (!draft.published_quant || !matters || formats::is_quantized(training.precision.weights)) return;
   const std::string form(spec::name_of(*draft.published_quant));
   draft.assume("the checkpoint is quantized (" + form + "); " +
-               (beside_adapters ? "its base is taken as loaded with dequantize=True"
+               (beside_adapters ? "its base is taken as loaded with dequantize=True" +
+                                      std::string(training.precision.experts ? ", experts in bf16" : "")
                                 : "the precision of the run is the question's, not the file's"));
 }
 
