@@ -96,7 +96,7 @@ void drop_answered(std::vector<spec::Assumption>& assumptions, const std::vector
 AskedQuestion understood(const std::vector<std::string>& things, const std::vector<Given>& options, Lookup lookup,
                          const Sources& sources) {
   std::vector<dialects::Reading> readings;
-  for (const auto& thing : things) readings.push_back(sources.around.thing(thing));
+  for (const auto& thing : things) readings.push_back(sources.around.thing(thing, lookup));
   AskedQuestion question;
   question.reading = merge(std::move(readings));
   sources.around.find_model(question.reading, options, sources.catalogue, lookup);

@@ -36,7 +36,7 @@ bool Surroundings::is_thing(const std::string& word) const {
   return dialects::is_launch_command(word) || handed_over(word);
 }
 
-dialects::Reading Surroundings::thing(const std::string& name) const {
+dialects::Reading Surroundings::thing(const std::string& name, Lookup) const {
   const dialects::FindFile beside = [this](const std::string& path) -> std::optional<dialects::NamedFile> {
     auto text = handed_over(path);
     return text ? std::optional(dialects::NamedFile{path, *std::move(text)}) : std::nullopt;

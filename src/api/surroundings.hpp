@@ -60,7 +60,7 @@ class Surroundings {
   /// Whether a word can only be something to read, and no preset's name.
   virtual bool is_thing(const std::string& word) const;
   /// \throws quantity::BadInput when it is nothing that is known
-  virtual dialects::Reading thing(const std::string& name) const;
+  virtual dialects::Reading thing(const std::string& name, Lookup lookup) const;
   /// Puts the preset's name, or the configuration that was found, in the place of a name that is no preset's. Nothing
   /// is looked up where an option names the model.
   virtual void find_model(dialects::Reading& reading, const std::vector<read::Given>& options,

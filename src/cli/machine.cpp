@@ -1,5 +1,6 @@
 #include "cli/machine.hpp"
 
+#include "cli/addresses.hpp"
 #include "cli/cards.hpp"
 #include "cli/files.hpp"
 #include "cli/hub.hpp"
@@ -81,8 +82,9 @@ read::ConfigText Machine::config(const std::string& path) const {
 
 bool Machine::is_thing(const std::string& word) const { return cli::is_thing(word) || handed_over(word); }
 
-dialects::Reading Machine::thing(const std::string& name) const {
-  if (handed_over(name)) return Surroundings::thing(name);
+dialects::Reading Machine::thing(const std::string& name, api::Lookup lookup) const {
+  if (handed_over(name)) return Surroundings::thing(name, lookup);
+  if (is_address(name)) return read_address(name, read_hub_environment(lookup.offline));
   return name == "-" ? dialects::read_launch_file(standard_input(), "standard input", files_below("."))
                      : read_thing(name);
 }

@@ -34,7 +34,7 @@ class Machine : public api::Surroundings {
   std::string text(const std::string& path, std::string_view place) const override;
   read::ConfigText config(const std::string& path) const override;
   bool is_thing(const std::string& word) const override;
-  dialects::Reading thing(const std::string& name) const override;
+  dialects::Reading thing(const std::string& name, api::Lookup lookup) const override;
   void find_model(dialects::Reading& reading, const std::vector<read::Given>& options, const read::Catalogue& catalogue,
                   api::Lookup lookup) const override;
   void find_accelerators(dialects::Reading& reading, std::vector<read::Given>& words,

@@ -5,6 +5,7 @@
 #include "cli/hub.hpp"
 #include "cli/weight_files.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 #include "read/words.hpp"
 
@@ -62,6 +63,30 @@ void add_model_folder(const fs::path& folder, const fs::path& config, Reading& r
   reading.weights = read_weight_folder(folder);
 }
 
+/// The one text of a project's folder that starts something, which is what it is about; weights lie elsewhere.
+std::optional<Reading> launch_in(const fs::path& folder) {
+  constexpr std::string_view extensions[] = {".sh", ".yaml", ".yml", ".toml", ".json"};
+  constexpr std::uintmax_t largest = 1U << 20U;
+  std::error_code error;
+  std::vector<fs::path> known;
+  std::optional<Reading> found;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const bool is_text = quantity::contains(extensions, entry.path().extension().string());
+    if (!is_text || !is_file(entry.path()) || entry.file_size(error) > largest) continue;
+    try {
+      found = read_text_file(entry.path());
+      known.push_back(entry.path());
+    } catch (const BadInput&) {
+      continue;  // of a project most files are about something else
+    }
+  }
+  if (known.size() < 2) return found;
+  std::ranges::sort(known);
+  throw BadInput(
+      "--from", "'" + folder.string() + "' holds several files that start something: name one",
+      quantity::joined(quantity::mapped(known, [](const fs::path& path) { return path.filename().string(); }), ", "));
+}
+
 Reading read_folder(const fs::path& folder) {
   std::error_code error;
   if (fs::exists(folder / "model_index.json", error)) {
@@ -77,7 +102,10 @@ Reading read_folder(const fs::path& folder) {
     return dialects::weights_alone(read_weight_file(*file, WeightFile::gguf), file->filename().string());
   if (auto weights = read_weight_folder(folder))
     return dialects::weights_alone(*std::move(weights), folder.filename().string());
-  throw BadInput("--from", "'" + folder.string() + "' holds no config.json, no weights and no adapter_config.json");
+  if (auto launch = launch_in(folder)) return *std::move(launch);
+  throw BadInput("--from", "'" + folder.string() +
+                               "' holds no config.json, no weights, no adapter_config.json and nothing "
+                               "that starts a trainer or a server that is known");
 }
 
 /// A safetensors file lies beside the configuration that says what its tensors are.
