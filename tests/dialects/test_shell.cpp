@@ -41,6 +41,16 @@ TEST_CASE("Assignments, arrays, defaults and integer arithmetic are expanded") {
   CHECK(last("export N=2\na $N \"n=$N\"") == Words{"a", "2", "n=2"});
 }
 
+// POSIX.1-2017, Shell Command Language, 2.6.2, Parameter Expansion.
+TEST_CASE("What stands before or behind a pattern is cut off a value") {
+  const std::string name = "M=org/a/Qwen3-8B.tar.gz\n";
+  CHECK(last(name + "a ${M##*/} ${M#*/} ${M%/*} ${M%%/*}") ==
+        Words{"a", "Qwen3-8B.tar.gz", "a/Qwen3-8B.tar.gz", "org/a", "org"});
+  CHECK(last(name + "a ${M%.gz} ${M#org/} ${M%.zip} ${M##x*}") ==
+        Words{"a", "org/a/Qwen3-8B.tar", "a/Qwen3-8B.tar.gz", "org/a/Qwen3-8B.tar.gz", "?${M##x*}"});
+  CHECK(last("a ${M##*/} ${1##*/}") == Words{"a", "?M", "?${1##*/}"});
+}
+
 TEST_CASE("What would have to be executed is marked with what it hangs on") {
   CHECK(last("a $1 $NAME $(date) `date`") == Words{"a", "?$1", "?NAME", "?$(date)", "?a command in backticks"});
   CHECK(last("if x; then N=1; fi\na $N") == Words{"a", "?N, which is set under a condition"});

@@ -101,8 +101,23 @@ bool is_line_of_python(std::string_view line) {
   return imports || defines || line.starts_with("import ");
 }
 
+/// The word that ends the here-document which a line of a shell script begins.
+std::string_view document_end(std::string_view line) {
+  const auto at = line.find("<<");
+  if (at == line.npos) return {};
+  const auto word = line.substr(at + 2);
+  const auto begin = std::min(word.find_first_not_of("- '\""), word.size());
+  return word.substr(begin, std::min(word.find_first_of("'\" >|;&)", begin), word.size()) - begin);
+}
+
+/// Of a shell script what it feeds to Python does not count.
 bool is_python(std::string_view text) {
-  return std::ranges::any_of(quantity::pieces_of(text, "\n"), is_line_of_python);
+  std::string_view end;
+  for (const auto line : quantity::pieces_of(text, "\n")) {
+    if (end.empty() && is_line_of_python(line)) return true;
+    end = end.empty() ? document_end(line) : quantity::trim(line) == end ? std::string_view() : end;
+  }
+  return false;
 }
 
 std::optional<std::string> commands_in_blocks(std::string_view text) {

@@ -74,6 +74,8 @@ void take_processes(const Settings& launcher, Reading& reading) {
   if (sheet.leaves_open("gpus", processes_of_node) || sheet.leaves_open("gpus", machines)) return;
   const Setting* per_node = counted(sheet, processes_of_node);
   const Setting* nodes = counted(sheet, machines);
+  const bool of_allocation = nodes == nullptr && per_node != nullptr && per_node->key.starts_with("srun.");
+  if (of_allocation) nodes = counted(sheet, {"slurm.nodes"});
   const Setting* all = counted(sheet, {"mpirun.np", "mpirun.n"});
   if (nodes != nullptr && value_of(*nodes) > 1) sheet.say("nodes", nodes->text, *nodes);
   if (per_node != nullptr) {

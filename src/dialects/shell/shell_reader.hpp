@@ -72,6 +72,7 @@ class ShellWords {
   Words expand_command();
   Words expand_braces(const std::string& inner);
   Words expand_default(std::string_view text);
+  Words expand_trimmed(const std::string& name, std::string_view tail);
   Words expand_alternative(const std::string& name, std::string_view text);
 
   std::string_view text_;

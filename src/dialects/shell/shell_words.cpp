@@ -250,7 +250,7 @@ ShellWords::Words ShellWords::expand_command() {
   return value.known ? Words{{std::to_string(value.value), line_, {}}} : unknown("$(" + inner + ")");
 }
 
-/// NAME, NAME[@], NAME:-default, NAME-default, NAME:+text.
+/// NAME, NAME[@], NAME:-default, NAME-default, NAME:+text, NAME##pattern and its kin.
 ShellWords::Words ShellWords::expand_braces(const std::string& inner) {
   std::size_t end = 0;
   while (end < inner.size() && is_name_char(inner[end])) ++end;
@@ -265,12 +265,34 @@ ShellWords::Words ShellWords::expand_braces(const std::string& inner) {
   }
   const bool if_set = tail.starts_with(":+") || tail.starts_with('+');
   if (if_set && !argument) return expand_alternative(name, tail.substr(tail.find('+') + 1));
+  if (!argument && (tail.front() == '#' || tail.front() == '%')) return expand_trimmed(name, tail);
   const bool colon = tail.starts_with(":-") || tail.starts_with(":=");
   if (!colon && !tail.starts_with('-')) return unknown("${" + inner + "}");
   const auto found = variables_.find(name);
   const bool is_set = found != variables_.end();
   const bool says = is_set && !(colon && found->second.text.empty() && found->second.unknown.empty());
   return says ? value_of(name) : expand_default(tail.substr(colon ? 2 : 1));
+}
+
+/// NAME#pattern and NAME%pattern without the least that it matches at that end, ## and %% without the most: of patterns
+/// a text, and one with an asterisk on its outer side.
+ShellWords::Words ShellWords::expand_trimmed(const std::string& name, std::string_view tail) {
+  const bool front = tail.front() == '#';
+  const bool most = tail.size() > 1 && tail[1] == tail.front();
+  auto pattern = tail.substr(most ? 2 : 1);
+  const bool any = front ? pattern.starts_with('*') : pattern.ends_with('*');
+  if (any) pattern = front ? pattern.substr(1) : pattern.substr(0, pattern.size() - 1);
+  Words value = value_of(name);
+  if (pattern.empty() || pattern.find_first_of("*?[$`\\\"'") != pattern.npos)
+    return unknown("${" + name + std::string(tail) + "}");
+  if (value.size() != 1 || !value.front().unknown.empty()) return value;
+  std::string& text = value.front().text;
+  const auto at = !any ? (front ? (text.starts_with(pattern) ? 0 : text.npos)
+                                : (text.ends_with(pattern) ? text.size() - pattern.size() : text.npos))
+                       : (front == most ? text.rfind(pattern) : text.find(pattern));
+  if (at == text.npos) return value;
+  text = front ? text.substr(at + pattern.size()) : text.substr(0, at);
+  return value;
 }
 
 /// NAME:+text: nothing where nobody set it.
