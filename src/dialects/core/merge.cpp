@@ -17,6 +17,8 @@ namespace {
 
 bool is_default(const Given& word) { return word.origin.source == Source::default_value; }
 
+bool is_guess(const Given& word) { return word.origin.source == Source::assumed; }
+
 Given* find(std::vector<Given>& words, std::string_view term) {
   return quantity::find_or_null(words, term, &Given::term);
 }
@@ -59,6 +61,7 @@ void take_word(Given word, Reading& into) {
     return;
   }
   if (is_default(word) && !is_default(*earlier)) return;
+  if (is_guess(word) && !is_guess(*earlier) && !is_default(*earlier)) std::swap(word, *earlier);
   if (!is_default(word) && !is_default(*earlier) && !same_value(*earlier, word)) {
     into.assumptions.push_back({fmt::format("{} {} ({}), not {} ({})", dashed(word.term), word.text, word.origin.where,
                                             earlier->text, earlier->origin.where)});

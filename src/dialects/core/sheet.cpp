@@ -83,6 +83,11 @@ void Sheet::say(std::string_view term, std::string text, const Setting& because)
   reading_.words.push_back({std::string(term), std::move(text), {Source::file, because.where}});
 }
 
+void Sheet::guess(std::string_view term, std::string text, const Setting& because) {
+  unsay(term);
+  reading_.words.push_back({std::string(term), std::move(text), {Source::assumed, because.where}});
+}
+
 void Sheet::take(std::string_view term, const Setting& setting) {
   if (setting.unknown.empty()) return say(term, setting.text, setting);
   leave_open(term, what_it_hangs_on(setting), setting);

@@ -74,6 +74,8 @@ class Sheet {
 
   /// A word of the question, from that setting; what was said of the term before is replaced.
   void say(std::string_view term, std::string text, const Setting& because);
+  /// The same from the name of a file that cannot be read: what another file says counts more.
+  void guess(std::string_view term, std::string text, const Setting& because);
   /// The value of the first of the keys that is there. A value that hangs on a shell variable leaves the term open, for
   /// an option to say.
   void take(std::string_view term, std::initializer_list<std::string_view> keys);

@@ -168,10 +168,10 @@ void take_zero_by_name(Sheet& sheet, const Setting& file) {
   const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
   const char stage = stage_in(name);
   if (stage == '\0') return;
-  sheet.say("sharding", stage == '0' ? "ddp" : std::string("zero") + stage, file);
+  sheet.guess("sharding", stage == '0' ? "ddp" : std::string("zero") + stage, file);
   if (name.find("offload") == std::string_view::npos) return;
   const bool weights_alone = name.find("offload_param") != std::string_view::npos;
-  sheet.say("offload", stage != '3' ? "optimizer" : weights_alone ? "params" : "params+optimizer", file);
+  sheet.guess("offload", stage != '3' ? "optimizer" : weights_alone ? "params" : "params+optimizer", file);
 }
 
 void take_zero(Sheet& sheet, std::string_view stage, std::string_view optimizer, std::string_view params) {
@@ -197,9 +197,9 @@ void take_accelerate_by_name(Sheet& sheet, std::string_view key) {
   const std::string path = quantity::to_lower(file->text);
   const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
   if (name.find("fsdp") != std::string_view::npos) {
-    return sheet.say("sharding", name.find("fsdp2") != std::string_view::npos ? "fsdp2" : "fsdp1", *file);
+    return sheet.guess("sharding", name.find("fsdp2") != std::string_view::npos ? "fsdp2" : "fsdp1", *file);
   }
-  if (name.find("multi_gpu") != std::string_view::npos) return sheet.say("sharding", "ddp", *file);
+  if (name.find("multi_gpu") != std::string_view::npos) return sheet.guess("sharding", "ddp", *file);
   if (stage_in(name) == '\0') return;
   sheet.reading().usual_framework = "deepspeed";
   take_zero_by_name(sheet, *file);
