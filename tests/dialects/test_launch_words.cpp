@@ -200,6 +200,10 @@ TEST_CASE("what a program, an image or a template is called never beats what it 
        {"tools/run_text_generation_server.py", "post_training/quantize.py", "tasks/main.py"}) {
     CHECK_THAT(refusal("#!/bin/sh\npython " + program + model, "run.sh"), Contains("not known to train"));
   }
+  for (const std::string program :
+       {"pretrain_t5.py", "pretrain_bert.py", "pretrain_vlm.py", "pretrain_vision_dino.py"}) {
+    CHECK_THAT(refusal("torchrun " + program + model, "run.sh"), Contains("they say a part"));
+  }
   const auto rewards = read_command("python3 train.py" + model + "--advantage-estimator grpo --rollout-batch-size 8");
   CHECK(said(rewards, "algorithm") == "grpo");
   const auto version = [](const std::string& image) {
@@ -218,6 +222,8 @@ TEST_CASE("scripts are read past what surrounds their command") {
   const auto model = [](const std::string& text) { return said(read_file("#!/bin/bash\n" + text, "run.sh"), "model"); };
   const std::string serves = "vllm serve m --max-model-len 8192";
   CHECK(model("python - <<'PY'\nimport os\nPY\n" + serves) == "m");
+  CHECK(said(read_file("python - <<PY\nimport os\nPY\n" + serves, "run.sh"), "model") == "m");
+  CHECK(model("ray symmetric-run --address h:6379 --min-nodes 2 -- " + serves) == "m");
   CHECK(model("ray job submit --working-dir . -- " + serves) == "m");
   CHECK(model("tmux new-session -d -s a '" + serves + "'") == "m");
   CHECK(model("tmux send-keys -t a \"" + serves + "\" C-m") == "m");
@@ -235,6 +241,38 @@ TEST_CASE("scripts are read past what surrounds their command") {
   const std::string kept =
       "wandb_version: 1\nmodel_name_or_path: {desc: null, value: m}\nper_device_train_batch_size: {value: 4}\n";
   CHECK(said(read_file(kept, "config.yaml"), "micro_batch") == "4");
+}
+
+// Slurm's srun takes the machines of the allocation that it runs in.
+TEST_CASE("tasks of a step run on every machine of the job, whatever other steps say") {
+  const std::string job = "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --gres=gpu:h100:8\n";
+  const std::string train = "python train.py --model_name_or_path m --per_device_train_batch_size 1\n";
+  const auto gpus = [&](const std::string& steps) { return said(read_file(job + steps, "job.sh"), "gpus"); };
+  CHECK(gpus("srun --ntasks-per-node=8 " + train) == "16");
+  CHECK(gpus("srun --nodes=1 --ntasks=1 hostname\nsrun --ntasks-per-node=8 " + train) == "16");
+  CHECK(gpus("srun --nodes=1 --ntasks-per-node=4 " + train) == "4");
+}
+
+// What docs/from.md promises of a DeepSpeed file that cannot be read: its name counts, where nothing else says more.
+TEST_CASE("what a file says counts more than what another file's name does, in either order") {
+  const std::string named =
+      "model_name_or_path: m\nstage: sft\nfinetuning_type: full\ndeepspeed: /x/ds_z2_config.json\n";
+  const std::string written = R"({"zero_optimization": {"stage": 3}, "bf16": {"enabled": true}})";
+  CHECK(said(read_file(named), "sharding") == "zero2");
+  CHECK(said(dialects::merge({read_file(named), read_file(written, "ds.json")}), "sharding") == "zero3");
+  CHECK(said(dialects::merge({read_file(written, "ds.json"), read_file(named)}), "sharding") == "zero3");
+}
+
+// transformers 5.23 modeling_utils.py, from_pretrained: dtype="auto"; accelerate 1.15 accelerator.py, prepare_model:
+// autocast leaves weights as they are.
+TEST_CASE("weights rest in the checkpoint's type whether or not a file of transformers asks for bf16") {
+  CHECK(trained("bf16: true", "dtype") == "bf16");
+  CHECK(trained("bf16: true\ntorch_dtype: float32", "dtype") == "mixed-bf16");
+  CHECK(trained("fp16: true", "dtype") == "mixed-fp16");
+  const auto run = read_file("model_name_or_path: m\nper_device_train_batch_size: 1\nbf16: true\n");
+  const auto shards = read_file("distributed_type: FSDP\nmixed_precision: bf16\nfsdp_config: {fsdp_version: 2}\n");
+  CHECK(said(dialects::merge({shards, run}), "dtype") == "mixed-bf16");
+  CHECK(trained("bf16: true\nmax_length: 512", "dtype") == "mixed-bf16");
 }
 
 TEST_CASE("an option answers what a server's script leaves to the machine") {

@@ -147,17 +147,34 @@ void drop_unused_scales(std::vector<Given>& words) {
   std::erase_if(words, [](const Given& word) { return is_of_file(word) && word.term == "kv_dtype"; });
 }
 
+constexpr std::string_view autocast = "mixed-";
+
+bool is_of_weights(const spec::Assumption& each) { return each.term == "weights"; }
+
+/// FSDP of accelerate keeps fp32 shards of what is trained under autocast, whatever type it was loaded in (accelerate
+/// accelerator.py, prepare_model; utils/fsdp_utils.py, fsdp2_prepare_model), and ZeRO has a recipe of its own.
+void widen_shards(Reading& all) {
+  Given* dtype = find(all.words, "dtype");
+  const Given* sharding = find(all.words, "sharding");
+  const Given* method = find(all.words, "method");
+  if (dtype == nullptr || sharding == nullptr) return;
+  const bool trains_all = method == nullptr || method->text == "full";
+  const bool shards = trains_all && sharding->text.find("sdp") != std::string::npos;
+  if (!shards && !sharding->text.starts_with("zero")) return;
+  const bool is_assumed = std::erase_if(all.assumptions, is_of_weights) > 0;
+  if (shards && is_assumed && !dtype->text.starts_with(autocast)) dtype->text.insert(0, autocast);
+}
+
 /// DeepSpeed's engine keeps copies in fp32 of its own beside weights in half (deepspeed runtime/bf16_optimizer.py),
 /// whatever the file of another trainer says of autocast above them.
 void take_engine_precision(Reading& all) {
-  constexpr std::string_view autocast = "mixed-";
   const Given* framework = find(all.words, "framework");
   Given* dtype = find(all.words, "dtype");
   if (dtype == nullptr || !dtype->text.starts_with(autocast)) return;
   const bool is_its = framework != nullptr && framework->text == "deepspeed";
   if (is_its) dtype->text.erase(0, autocast.size());
   if (!is_its && all.usual_framework != "deepspeed") return;
-  std::erase_if(all.assumptions, [](const spec::Assumption& each) { return each.term == "weights"; });
+  std::erase_if(all.assumptions, is_of_weights);
 }
 
 }  // namespace
@@ -177,6 +194,7 @@ Reading merge(std::vector<Reading> readings) {
     all.serves = all.serves || next->serves;
   }
   take_engine_precision(all);
+  widen_shards(all);
   return all;
 }
 

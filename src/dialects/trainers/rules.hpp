@@ -13,8 +13,9 @@ namespace llmcalc::dialects {
 
 /// In which type weights are loaded where only `bf16: true` is said.
 enum class Loads {
-  fp32,  ///< transformers 4 and trl: autocast above fp32 weights
-  half   ///< axolotl, ms-swift: weights in that type
+  fp32,        ///< transformers 4 and trl: autocast above fp32 weights
+  checkpoint,  ///< transformers 5: that of published weights, bf16, under bf16; fp16 scales gradients of fp32 weights
+  half         ///< axolotl, ms-swift: weights in that type
 };
 
 /// bf16, fp16, tf32 and the type of the weights. With DeepSpeed, whose engine keeps fp32 copies, both mean one recipe.

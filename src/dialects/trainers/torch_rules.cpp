@@ -53,12 +53,18 @@ void take_precision(Sheet& sheet, std::initializer_list<std::string_view> dtype_
     sheet.say("dtype", std::string(loaded), *dtype);
   } else if (half != nullptr) {
     const bool engine = sheet.has("framework") && sheet.find("deepspeed") != nullptr;
-    const bool autocasts = !engine && (loads == Loads::fp32 || loaded == "fp32");
+    const bool as_published = loads == Loads::checkpoint && bf16 != nullptr;
+    const bool autocasts = !engine && ((loads != Loads::half && !as_published) || loaded == "fp32");
     sheet.say("dtype", (autocasts ? "mixed-" : "") + word, *half);
     if (autocasts && loaded.empty() && sheet.find("deepspeed") == nullptr) {
       sheet.assume({.words = fmt::format(
                         "{} {} ({}): weights are loaded in fp32, as transformers 4 and trl do where no dtype is said",
                         half->key, half->text, half->where),
+                    .term = "weights"});
+    } else if (as_published && !engine) {
+      sheet.assume({.words = fmt::format("{} {} ({}): weights in the checkpoint's type, as transformers 5 loads them; "
+                                         "4 loads fp32, --dtype mixed-bf16",
+                                         half->key, half->text, half->where),
                     .term = "weights"});
     }
   } else if (loaded == "fp32") {

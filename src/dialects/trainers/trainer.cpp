@@ -158,7 +158,8 @@ void trainer_rules(Sheet& sheet) {
   take_method(sheet);
   take_parts(sheet);
   take_accelerate_by_name(sheet, "accelerate_config");
-  take_precision(sheet, {"dtype", "torch_dtype"}, Loads::fp32);
+  const bool is_plain = sheet.word("framework")->text == "hf" && !sheet.has("weights");
+  take_precision(sheet, {"dtype", "torch_dtype"}, is_plain ? Loads::checkpoint : Loads::fp32);
   if (!sheet.has("dtype") && !sheet.has("weights") && sheet.word("framework")->text == "hf") {
     sheet.assume(
         "no precision is said: weights in the checkpoint's type, as transformers 5 loads them, and no autocast");
