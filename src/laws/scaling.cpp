@@ -225,7 +225,7 @@ void add_pflop_days(const Solver& solver, ScaleAnswer& answer) {
        {"compute / 8.64e19", q::format_flops(work) + " / 8.64e19", "Brown et al. 2020, arXiv:2005.14165, appendix D"}});
 }
 
-/// What is repeated, where the law minds.
+/// Adds what is repeated, where the law minds.
 void add_repetition(const KnownRun& run, const Solver& solver, ScaleAnswer& answer) {
   if (run.choice.law != ScalingLaw::data_constrained) return;
   add_known(solver, Variable::unique_tokens, answer);

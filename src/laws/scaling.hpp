@@ -28,7 +28,7 @@ enum class Frontier {
   budgets,  ///< the best models of smaller and larger computes
 };
 
-/// What may be asked about the run once it is known.
+/// Follow-ups that may be asked about the run once it is known.
 struct ScaleFollowUps {
   std::optional<double> smaller;  ///< the same loss from a model so many times smaller than the best
   /// Tokens that will be served: the least compute for both at the run's loss, or of a budget the least loss.
@@ -45,7 +45,7 @@ struct Usual {
   std::string source;
 };
 
-/// What is known. Everything left empty is derived if it can be.
+/// Facts that are known. Everything left empty is derived if it can be.
 struct ScaleQuestion {
   std::optional<quantity::Parameters> params;
   std::optional<quantity::Tokens> tokens;
@@ -76,7 +76,7 @@ struct ScaleQuestion {
 
 enum class Standing { given, derived, assumed };
 
-/// What a line is about: the run itself, or an answer to a follow-up.
+/// Subject of a line: the run itself, or an answer to a follow-up.
 enum class ScaleSection { run, optimum, smaller, serving, serving_budget, batch };
 
 struct ScaleLine {
@@ -104,13 +104,13 @@ struct FrontierTable {
   bool asked = false;                 ///< for it, and not for a budget
 };
 
-/// What an answer takes for granted, and whence it is.
+/// Assumption of an answer, and whence it is.
 struct Assumed {
   std::string words;
   std::string source;  ///< empty where there is nothing to look up
 };
 
-/// With its source in brackets.
+/// Assumption with its source in brackets.
 std::string in_full(const Assumed& assumed);
 
 struct ScaleAnswer {

@@ -68,11 +68,11 @@ double compute_for_params(const LawChoice& choice, double params);
 double compute_for_tokens(const LawChoice& choice, double tokens);
 std::optional<double> compute_for_loss(const LawChoice& choice, double loss);
 
-/// What the other must be for a loss; empty where no amount of it is enough.
+/// Tokens that a loss takes; empty where no number of them is enough.
 std::optional<double> tokens_for_loss(const LawChoice& choice, double params, double loss);
 std::optional<double> params_for_loss(const LawChoice& choice, double tokens, double loss);
 
-/// What repeated data is worth in unique tokens (Muennighoff et al. 2023, arXiv:2305.16264, equation 5):
+/// Worth of repeated data in unique tokens (Muennighoff et al. 2023, arXiv:2305.16264, equation 5):
 /// D' = U + U R* (1 - exp(-R / R*)) with R = D / U - 1 repetitions and R* = 15.39.
 double effective_tokens(double tokens, double unique_tokens);
 

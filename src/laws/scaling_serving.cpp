@@ -32,7 +32,7 @@ void add_serving_cost(double flops, const Solver& solver, Section& section) {
                {"price", text_of(Variable::price, known(Variable::price))}});
 }
 
-/// In GPU time a FLOP of serving counts by the ratio of the two MFUs.
+/// GPU time of both: a FLOP of serving counts by the ratio of the two MFUs.
 void add_both(std::string_view id, std::string_view label, const Allocation& split, double served, double weight,
               Section& section) {
   const double flops = lifetime_flops(split, served, weight);
@@ -60,7 +60,7 @@ void add_serving_lines(const Allocation& best, double served, double weight, con
               {{"best", text_of(Variable::compute, whole)}, {"unchanged", text_of(Variable::compute, unchanged)}});
 }
 
-/// What training and serving may be, in the FLOPs of training.
+/// Budget of training and serving, in the FLOPs of training.
 struct Served {
   double tokens = 0.0;
   double weight = 1.0;
@@ -90,7 +90,7 @@ double loss_within_budget(const KnownRun& run, const Served& served) {
   return loss_for(compute);
 }
 
-/// Of a budget, what is left for training once serving is paid for.
+/// Part of a budget that is left for training once serving is paid for.
 void add_serving_within(const Served& served, const KnownRun& run, const Solver& solver, ScaleAnswer& answer) {
   const double loss = loss_within_budget(run, served);
   const auto best = best_at_loss(run, loss, served);

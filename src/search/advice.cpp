@@ -134,7 +134,7 @@ class HeadroomSearch {
     return largest;
   }
 
-  /// Of a step whose batch was said, the largest micro-batch that divides it. One micro-batch a step, which has no
+  /// Largest micro-batch that divides a step whose batch was said. One micro-batch a step, which has no
   /// gradients beside it, needs least, so none above the largest of those fits.
   std::int64_t even_micro_batch(std::int64_t whole) {
     const spec::Training now = changed_.training;
@@ -199,7 +199,7 @@ std::vector<Solution> solutions(Combinations& combinations, std::size_t first, s
   return found;
 }
 
-/// With the accelerators at hand first, then with more or larger ones.
+/// Changes with the accelerators at hand first, then with more or larger ones.
 /// \param tokens_per_gpu  of the run as it is; 0 where nothing is timed
 std::vector<Advice> changes_for(const spec::Question& question, double tokens_per_gpu, Combinations combinations,
                                 AdviceWanted wanted) {

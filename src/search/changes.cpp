@@ -166,7 +166,7 @@ void name_reference(std::vector<spec::Word>& terms, const spec::Training& traini
   if (training.reference == spec::Reference::base) terms.push_back({"reference", "base"});
 }
 
-/// Of projections that experts have.
+/// Whether experts have such a projection.
 bool reaches_experts(std::string_view target) {
   constexpr std::string_view of_experts[] = {"gate", "up", "down", "fc1", "fc2", "all-linear"};
   return quantity::contains(of_experts, target);

@@ -14,7 +14,7 @@ using trust::VerdictKind;
 
 namespace {
 
-/// What spreads a run over more ranks leaves fewer to shard over, and what is offloaded passes through buffers.
+/// Changes that spread a run over more ranks leave fewer to shard over, and what is offloaded passes through buffers.
 bool more_may_need_more(ChangeKind kind) {
   return kind == ChangeKind::offload || kind == ChangeKind::tensor || kind == ChangeKind::pipeline ||
          kind == ChangeKind::experts;

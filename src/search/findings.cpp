@@ -11,7 +11,7 @@ namespace llmcalc::search {
 
 namespace {
 
-/// What a run costs; one without a price is taken to cost more than any.
+/// Cost of a run; one without a price is taken to cost more than any.
 double dollars(const PlannedRun& run) {
   return run.cost ? quantity::in_dollars(*run.cost) : std::numeric_limits<double>::infinity();
 }
@@ -21,7 +21,7 @@ bool covers(const PlannedRun& a, const PlannedRun& b) {
   return dollars(a) <= dollars(b) && a.memory <= b.memory && a.total <= b.total;
 }
 
-/// What the objective makes small.
+/// Figure that the objective makes small.
 double figure(const PlanSpace& space, const PlannedRun& run) {
   switch (space.question().objective) {
     case Objective::step_time: return quantity::in_seconds(run.step);
@@ -59,7 +59,7 @@ void Keeper::take(const PlannedRun& run) {
   take_front(run);
 }
 
-/// What keeps its place whatever a branch holds of which these are the least figures.
+/// Whether a kept run stays before whatever a branch holds of which these are the least figures.
 bool Keeper::surely_better(const PlannedRun& kept, const PlannedRun& least) const {
   const double of_kept = figure(space_, kept);
   const double of_least = figure(space_, least);

@@ -33,8 +33,8 @@ struct PlanLimits : spec::MemoryLimits {
 };
 
 struct PlanQuestion {
-  /// What the search does not choose: model, accelerator, their number, sequence, global batch, precision. Where
-  /// several are given, each is searched.
+  /// Questions as far as the search does not choose: model, accelerator, their number, sequence, global batch,
+  /// precision. Where several are given, each is searched.
   std::vector<spec::Question> bases;
   spec::RunChoices choices = {};
   Objective objective = Objective::step_time;
@@ -56,7 +56,7 @@ struct Choice {
   friend bool operator==(const Choice&, const Choice&) = default;
 };
 
-/// What tells one choice from another, as references: of two runs that are equally good the one is better in which
+/// Parts that tell one choice from another, as references: of two runs that are equally good the one is better in which
 /// the first of these that differs is smaller.
 /// \param choice  a Choice or a const one
 template <class SomeChoice>
@@ -78,7 +78,7 @@ struct PlannedRun {
   friend bool operator==(const PlannedRun&, const PlannedRun&) = default;
 };
 
-/// What a search has found so far.
+/// Findings of a search so far.
 struct Findings {
   std::int64_t looked_at = 0;     ///< legal layouts, those among them that were ruled out together
   std::int64_t fitting = 0;       ///< of those that were priced as well, the ones within all limits
@@ -119,7 +119,7 @@ class PlanSpace {
   /// The run as a question of its own: what `fit` would be asked.
   spec::Question question_of(const Choice& choice) const;
 
-  /// Of two runs the better one, never neither.
+  /// Whether a run is the better one of two; never neither is.
   bool is_better(const PlannedRun& a, const PlannedRun& b) const;
 
   struct Base;

@@ -141,7 +141,7 @@ void check(const spec::Question& question, const PlanQuestion& plan, const PlanS
   }
 }
 
-/// What a run needs beside its steps.
+/// Adds what a run needs beside its steps.
 void add_operation(const spec::Question& question, PlanSpace::Base& base) {
   const auto program = program::build_program(base.question, base.profile.front());
   const auto size = program::count_parameters(program);
@@ -208,7 +208,7 @@ PlanSpace::Base base_of(const spec::Question& question, const PlanQuestion& plan
   return base;
 }
 
-/// What a fast accelerator has shown need not be priced on a slow one.
+/// Order of the bases: what a fast accelerator has shown need not be priced on a slow one.
 std::vector<std::uint32_t> fastest_first(const std::vector<spec::Question>& bases) {
   std::vector<std::uint32_t> order(bases.size());
   std::iota(order.begin(), order.end(), 0U);

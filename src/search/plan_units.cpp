@@ -85,7 +85,7 @@ class UnitList {
     }
   }
 
-  /// What no rule allows without a pipeline none allows with one, where there are fewer replicas.
+  /// Layouts that no rule allows without a pipeline none allows with one, where there are fewer replicas.
   bool can_be_cut() const {
     spec::Layout layout;
     layout.gpus = question_.layout.gpus;

@@ -109,7 +109,7 @@ std::int64_t at_once(const spec::Question& question, const serving::Deployment& 
   return std::max<std::int64_t>(of_copy, 1) * copies;
 }
 
-/// What answers most tokens a second within the limits.
+/// Speed of the load that answers most tokens a second within the limits.
 std::optional<serving::Speed> best_of(const spec::Load& load, const std::vector<serving::Speed>& speeds) {
   std::optional<serving::Speed> best;
   for (const serving::Speed& speed : speeds) {

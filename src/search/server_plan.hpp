@@ -9,7 +9,7 @@
 
 namespace llmcalc::search {
 
-/// What may differ from the question; otherwise its own value is kept.
+/// Values that may differ from the question; otherwise its own is kept.
 struct ServerSpace {
   bool engines = true;
   bool quants = true;

@@ -56,7 +56,7 @@ void UnitSearch::price_weights(const PipelineCells& pipeline, Sharded& sharded) 
   }
 }
 
-/// Of schedules they depend on nothing but whether weights' gradients wait.
+/// Rules depend on nothing of schedules but whether weights' gradients wait.
 void UnitSearch::make_rules(Cell& cell) {
   for (const bool deferred : {false, true}) {
     question_.layout.schedule = deferred ? spec::Schedule::zero_bubble : spec::Schedule::one_f_one_b;
@@ -82,7 +82,7 @@ bool UnitSearch::needs_less_at_once() {
   return !alike || several.keeps_last_graph;
 }
 
-/// What is known of a way to hold the states whatever its micro-batches do. Layouts whose states alone do not fit are
+/// Prepares a way to hold the states, whatever its micro-batches do. Layouts whose states alone do not fit are
 /// left.
 void UnitSearch::prepare(const Pipeline& pipeline, Cell& cell) {
   const std::size_t lists = pipeline.stages.size();
@@ -138,7 +138,7 @@ PricedProgram& UnitSearch::program_of(std::uint32_t recompute, const Pipeline& p
   return prices_.program(key, question_, profile(recompute), prices());
 }
 
-/// What the policy needs at least with as long a micro-batch or longer. A size beyond what can be counted fits nowhere.
+/// Least memory of the policy with as long a micro-batch or longer. A size beyond what can be counted fits nowhere.
 Bytes UnitSearch::evaluate(std::uint32_t recompute, const Pipeline& pipeline) try {
   if (cell_->legal[recompute] == 0) return nowhere;
   question_.training.recompute = space_.recomputes()[recompute];
@@ -161,7 +161,8 @@ Bytes UnitSearch::evaluate(std::uint32_t recompute, const Pipeline& pipeline) tr
   return quantity::bytes(0);
 }
 
-/// With one micro-batch on a stage, and none of the allocator's blocks larger than it must be: longer ones need more.
+/// Memory with one micro-batch on a stage, and none of the allocator's blocks larger than it must be: longer ones need
+/// more.
 Bytes UnitSearch::least_memory(const PricedPolicy& policy, const Pipeline& pipeline) {
   const auto defers = [](const Order& order) { return order.schedule == spec::Schedule::zero_bubble; };
   const bool may_defer = std::ranges::any_of(legal_orders_[question_.layout.sp], defers);
@@ -247,7 +248,7 @@ bool UnitSearch::host_has(Bytes of_rank, Bytes of_first) const {
   return !space_.question().strict || trust::host_excess(question_, needed) <= 0.0;
 }
 
-/// What rests on the accelerator but for paged states asks nothing of its host.
+/// Runs that rest on the accelerator but for paged states ask nothing of its host.
 bool UnitSearch::host_fits(PricedPolicy& policy, const Pipeline& pipeline, const Order& order,
                            const memory::CheckpointNeeds& saving) {
   if (!spec::uses_host(question_)) return true;
@@ -259,7 +260,7 @@ bool UnitSearch::host_fits(PricedPolicy& policy, const Pipeline& pipeline, const
   return host_has(of_rank + saving.host_of_each, saving.host_of_first);
 }
 
-/// What rests on a stage while a checkpoint is written counts as needed there; gradients and activations are gone.
+/// Needs while a checkpoint is written: what rests on a stage counts there; gradients and activations are gone.
 memory::CheckpointNeeds UnitSearch::saving_needs(PricedPolicy& policy, const Pipeline& pipeline, const Order& order) {
   memory::CheckpointNeeds highest;
   if (question_.training.save_checkpoint == spec::SaveCheckpoint::none) return highest;
@@ -326,7 +327,7 @@ PlannedRun UnitSearch::planned(std::uint32_t recompute, Bytes memory, Seconds st
   return run;
 }
 
-/// Of one base what takes longer steps takes longer in all, as long as checkpoints are as far apart.
+/// Runs of one base with longer steps take longer in all, as long as checkpoints are as far apart.
 bool UnitSearch::is_ruled_out(std::uint32_t recompute, Bytes memory, Seconds least_step) const {
   constexpr double rounding = 1.0 - 1e-9;
   const Seconds step = rounding * question_.calibration.time.factor * least_step;

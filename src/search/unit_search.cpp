@@ -115,7 +115,7 @@ std::span<const spec::Schedule> schedules(const spec::RunChoices& choices, const
   return values(choices.schedule, space_of(question).schedules.span());
 }
 
-/// The same layers stand in the same blocks.
+/// Whether the same layers stand in the same blocks.
 bool share_blocks(const spec::Recompute& a, const spec::Recompute& b) {
   const bool all = a.layers == spec::RecomputeLayers::all && b.layers == spec::RecomputeLayers::all;
   return all || (a.layers == b.layers && a.count == b.count);
@@ -130,7 +130,7 @@ std::vector<std::uint32_t> weight_slots(std::span<const spec::Recompute> recompu
   return slots;
 }
 
-/// What all variants of a unit are, a bit for each.
+/// Bit of a variant of a unit, of which a set holds all.
 constexpr std::uint32_t bit_of(std::size_t variant) { return std::uint32_t{1} << variant; }
 
 }  // namespace

@@ -22,7 +22,7 @@ struct Advice {
   std::optional<double> speed = {};  ///< tokens a second of the whole run over those before, where both are known
 };
 
-/// The same run on another accelerator.
+/// Verdict on the same run on another accelerator.
 struct CardVerdict {
   std::string gpu;
   trust::VerdictKind verdict = trust::VerdictKind::no_accelerator;

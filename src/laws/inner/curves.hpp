@@ -16,7 +16,7 @@ namespace llmcalc::laws {
 /// model (Kaplan et al. 2020, arXiv:2001.08361, equations 1.4 and 1.3).
 double critical_batch(double compute);
 
-/// What a batch costs against the least data and the least steps: with x = batch / critical batch, 1 + x times the
+/// Price of a batch against the least data and the least steps: with x = batch / critical batch, 1 + x times the
 /// least data and 1 + 1/x times the least steps (McCandlish et al. 2018, arXiv:1812.06162, section 2).
 struct BatchPrice {
   double data;

@@ -56,7 +56,7 @@ struct Known {
   answer::Explanation why;
 };
 
-/// What is known so far, and what follows from it.
+/// Solver of what follows from the facts known so far.
 class Solver {
  public:
   /// \throws quantity::BadInput when the value is not a number above 0 and within the variable's range

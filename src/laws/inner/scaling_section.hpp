@@ -25,7 +25,7 @@ inline std::string with_numbers(std::string_view formula,
   return text;
 }
 
-/// What stands for the words of a formula.
+/// Numbers that stand for the words of a formula.
 using Numbers = std::initializer_list<std::pair<std::string_view, std::string>>;
 
 class Section {
@@ -58,7 +58,7 @@ void check_inference(const ScaleQuestion& question);
 /// The largest models that the inference side of the question allows.
 std::vector<ScaleLine> inference_limits(const ScaleQuestion& question);
 
-/// What the model weighs and how fast it decodes, where the question says what a weight is.
+/// Adds what the model weighs and how fast it decodes, where the question says what a weight is.
 void add_inference(const ScaleQuestion& question, double params, ScaleAnswer& answer);
 
 /// A run as the laws see it.

@@ -68,7 +68,7 @@ bool more_accelerators(Changed& run, Larger larger, std::size_t step);
 bool next_accelerator(Changed& run, Larger larger, std::size_t step);
 std::size_t larger_accelerators(const spec::Question& question, Larger larger);
 
-/// What tensor parallelism leaves whole on every rank, cut along the sequence.
+/// Tensors that tensor parallelism leaves whole on every rank, cut along the sequence.
 bool sequence_parallel(Changed& run, Larger larger, std::size_t step);
 
 /// Layers cut over twice, four times, ... as many accelerators, which share a replica instead of having one each.
@@ -77,7 +77,7 @@ bool tensor_parallel(Changed& run, Larger larger, std::size_t step);
 /// Experts spread over two, four, ... times as many of the ranks that there are, each of which had all of them.
 bool expert_parallel(Changed& run, Larger larger, std::size_t step);
 
-/// The same as tensor_parallel() with stages of layers.
+/// Layers cut as by tensor_parallel(), but into stages.
 bool pipeline(Changed& run, Larger larger, std::size_t step);
 
 /// The least that leaves comes first: activations, optimizer states, gradients, weights.

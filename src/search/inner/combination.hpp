@@ -48,7 +48,7 @@ class Combinations {
   static constexpr std::size_t most_together = 4;
   static constexpr std::size_t all_forms_up_to = 2;  ///< changes: more of them have too many forms to walk
 
-  /// What was done to the run that was asked for, in order: it determines what came of it, whatever set it was tried
+  /// Changes to the run that was asked for, in order: their list determines what came of it, whatever set it was tried
   /// in. Sixteen bits a change: which of the table, from 1 on, and in which form.
   using Path = std::uint64_t;
   static constexpr int bits_of_change = 16;

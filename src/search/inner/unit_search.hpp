@@ -43,7 +43,7 @@ class Pool {
   std::deque<T> store_;
 };
 
-/// What is known of each list of stages of a pipeline, made when it is first asked for.
+/// Values of each list of stages of a pipeline, made when first asked for.
 template <class Walked>
 class PerStages {
  public:
@@ -65,7 +65,7 @@ class PerStages {
   std::vector<Walked> walked_;
 };
 
-/// What the operations of a program depend on beside the unit.
+/// Key of the operations of a program beside the unit.
 struct ProgramKey {
   std::uint32_t profile = 0;  ///< of the base's
   bool sp = false;
@@ -100,7 +100,7 @@ class PlanPrices {
  public:
   void clear();
 
-  /// What follows is about another pipeline.
+  /// Begins another pipeline.
   void enter(std::size_t lists);
 
   PricedProgram& program(const ProgramKey& key, const spec::Question& question, const frameworks::Profile& profile,
@@ -131,7 +131,7 @@ struct Sharded {
   std::vector<PricedWeights> weights;  ///< of each recompute policy that has blocks of its own
 };
 
-/// What the states of stages take, each priced once for all activations.
+/// Memory of the states of stages, each priced once for all activations.
 class StageRests {
  public:
   void clear(std::size_t lists) { rests_.clear(lists); }
@@ -215,7 +215,7 @@ class Keeper {
 
 inline constexpr quantity::Bytes nowhere = quantity::bytes(std::numeric_limits<std::int64_t>::max());
 
-/// In which order micro-batches run, and in how many chunks: what the passes of one do not depend on.
+/// Order in which micro-batches run, and their chunks: what the passes of one do not depend on.
 struct Order {
   spec::Schedule schedule = spec::Schedule::one_f_one_b;
   const StageCut* cut = nullptr;
