@@ -183,6 +183,7 @@ struct Block {
   TensorId output = no_tensor;   ///< handed to the block after
   quantity::Bytes held_by_loop;  ///< of its tensors, what the training loop keeps until all blocks have run backward
   bool checkpointed = false;     ///< runs under full recompute: `input` and marked tensors outlive its forward pass
+  bool tower = false;            ///< of an encoder that stands beside the text model, or between the two
   /// Blocks [group_first, group_end) follow each other under one checkpoint, which keeps the input of the first alone.
   std::uint16_t group_first = 0;
   std::uint16_t group_end = 0;  ///< 0: a checkpoint of its own, if any

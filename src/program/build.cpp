@@ -151,6 +151,7 @@ void append_tower(const spec::Question& question, const frameworks::Profile& pro
   const layers::Context context(inner, profile);
   const auto append = [&]() -> layers::Block& {
     program.blocks.emplace_back();
+    program.blocks.back().tower = true;
     return program.blocks.back();
   };
   const auto first = program.blocks.size();

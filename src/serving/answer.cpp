@@ -225,6 +225,10 @@ void note_release(const spec::Question& question, Notes& notes) {
 
 void note_scheme(const spec::Question& question, Notes& notes) {
   const auto& serving = question.serving;
+  if (formats::facts(serving.quant).covers == formats::Coverage::experts && question.model.shape.moe.experts == 0) {
+    notes.push_back(fmt::format("{} narrows routed experts alone, which this model has none of: all rests in 16 bits",
+                                spec::name_of(serving.quant)));
+  }
   if (serving.mixed_by_hand) {
     notes.push_back(
         fmt::format("files of this name are mixed tensor by tensor for one model: weights as in {}, the "

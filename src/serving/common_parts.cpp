@@ -80,7 +80,7 @@ void hold_weights(const Deployment& deployment, const WeightBytes& weights, Rank
       {"weights_mlp", "weights: MLP", weights.mlp},
       {"weights_experts", "weights: experts", weights.experts},
       {"weights_ends", "weights: embedding and head", weights.table + weights.lookups + weights.head},
-      {"weights_tower", "weights: vision tower", tower_beside(deployment, weights)}};
+      {"weights_tower", "weights: towers", weights.towers + tower_beside(deployment, weights)}};
   for (const LedgerPart& part : parts) {
     if (part.size == quantity::bytes(0)) continue;
     memory.holdings.push_back({part.id, part.label, part.size, false, tensors, scheme});

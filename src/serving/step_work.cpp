@@ -70,7 +70,7 @@ class BlockReader {
     layers::Weight weight = block.weights[op.weight];
     weight.shared = false;
     const bool narrow = format_.quantizes(block, weight);
-    const auto copies = static_cast<double>(format_.copies_over(weight));
+    const auto copies = static_cast<double>(format_.copies_over(block, weight));
     const Use role = spec::use_of(weight.role);
     const bool leads_down = role == Use::down;
     return {.n = static_cast<double>(op.product.n) / (leads_down ? 1.0 : copies),

@@ -80,7 +80,8 @@ formats::Quant scheme_of(const spec::Question& question, const Weight& weight) {
 namespace {
 
 /// The part of the ledger that a tensor belongs to.
-Bytes WeightBytes::*part_of(const Weight& weight) {
+Bytes WeightBytes::*part_of(const layers::Block& block, const Weight& weight) {
+  if (block.tower) return &WeightBytes::towers;
   const Use role = spec::use_of(weight.role);
   if (role == Use::table) return &WeightBytes::table;
   if (role == Use::lookups) return &WeightBytes::lookups;
@@ -100,6 +101,7 @@ WeightBytes& WeightBytes::operator+=(const WeightBytes& more) {
   mlp += more.mlp;
   experts += more.experts;
   other += more.other;
+  towers += more.towers;
   return *this;
 }
 
@@ -108,7 +110,9 @@ WeightFormat::WeightFormat(const spec::Question& question)
 
 bool WeightFormat::quantizes(const layers::Block& block, const Weight& weight) const {
   const Use role = spec::use_of(weight.role);
-  switch (formats::facts(scheme_of(question_, weight)).covers) {
+  const formats::QuantFacts& scheme = formats::facts(scheme_of(question_, weight));
+  if (block.tower && !scheme.narrows_towers) return false;
+  switch (scheme.covers) {
     case Coverage::nothing: return false;
     case Coverage::experts: return is_expert(weight) && weight.rows > 0;
     case Coverage::layers: return is_layer_matrix(role) && !(is_attention(role) && leaves_attention(question_, block));
@@ -125,14 +129,14 @@ Bytes WeightFormat::matrix_bytes(const Weight& weight) const {
   return one * (weight.elements / quantity::product(weight.rows, weight.columns));
 }
 
-std::int64_t WeightFormat::copies_over(const Weight& weight) const {
-  const bool cut = row_of(question_.serving.engine).cuts_dense && part_of(weight) == &WeightBytes::mlp;
+std::int64_t WeightFormat::copies_over(const layers::Block& block, const Weight& weight) const {
+  const bool cut = row_of(question_.serving.engine).cuts_dense && part_of(block, weight) == &WeightBytes::mlp;
   return cut ? question_.serving.layout.attention_dp : 1;
 }
 
 Bytes WeightFormat::bytes(const layers::Block& block, const Weight& weight, const LayerPlace& place) const {
   const Bytes whole = resting(block, weight, place);
-  return quantity::bytes(quantity::ceil_divide(quantity::in_bytes(whole), copies_over(weight)));
+  return quantity::bytes(quantity::ceil_divide(quantity::in_bytes(whole), copies_over(block, weight)));
 }
 
 Bytes WeightFormat::resting(const layers::Block& block, const Weight& weight, const LayerPlace& place) const {
@@ -174,7 +178,7 @@ class BlockBytes {
   WeightBytes sum(std::uint16_t block, const LayerPlace& place) const {
     WeightBytes bytes;
     const layers::Block& held = program_.blocks[block];
-    for (const Weight& weight : held.weights) bytes.*part_of(weight) += format_.bytes(held, weight, place);
+    for (const Weight& weight : held.weights) bytes.*part_of(held, weight) += format_.bytes(held, weight, place);
     return bytes;
   }
 

@@ -33,8 +33,9 @@ struct WeightBytes {
   quantity::Bytes mlp;
   quantity::Bytes experts;
   quantity::Bytes other;
+  quantity::Bytes towers;
 
-  quantity::Bytes total() const { return table + lookups + head + attention + mlp + experts + other; }
+  quantity::Bytes total() const { return table + lookups + head + attention + mlp + experts + other + towers; }
   WeightBytes& operator+=(const WeightBytes& more);
 };
 
@@ -58,7 +59,7 @@ class WeightFormat {
   /// Copies of the attention over which a matrix is cut once more, whose tokens it meets: SGLang's MLP and shared
   /// experts are parallel over all ranks of --tp-size, which attention is not (srt/models/deepseek_v2.py,
   /// DeepseekV2MLP, parallel_group "tp" beside "attn_tp").
-  std::int64_t copies_over(const layers::Weight& weight) const;
+  std::int64_t copies_over(const layers::Block& block, const layers::Weight& weight) const;
 
  private:
   quantity::Bytes resting(const layers::Block& block, const layers::Weight& weight, const LayerPlace& place) const;

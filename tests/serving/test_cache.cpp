@@ -1,6 +1,7 @@
 // What is kept of sequences, against logs and formulas that others published.
 #include "catch.hpp"
 #include "llmcalc/spec/model.hpp"
+#include "quantity/lists.hpp"
 #include "serving/answer.hpp"
 #include "serving/questions.hpp"
 
@@ -65,6 +66,20 @@ TEST_CASE("vLLM and SGLang load the vision tower of a checkpoint with its text")
   CHECK(tower("sglang", "2") == tower("vllm", "1") / 2);
   CHECK(tower("hf", "1") == 0);
   CHECK(tower("llama.cpp", "1") == 0);
+}
+
+// Qwen/Qwen2.5-VL-7B-Instruct-AWQ has "visual" among modules_to_not_convert (config.json).
+TEST_CASE("published checkpoints leave towers in 16 bits, and what quantizes as it loads does not") {
+  const auto tower = [](const char* scheme) {
+    const auto answer =
+        serving::serve(test::served({"model", "qwen2.5-vl-7b", "engine", "vllm", "quant", scheme, "gpu", "h100-sxm"}));
+    const auto* line = quantity::find_or_null(answer.memory.holdings, "weights_tower", &serving::MemoryLine::id);
+    return line == nullptr ? 0 : quantity::in_bytes(line->size);
+  };
+  CHECK(tower("bf16") > 2 * 600'000'000);
+  CHECK(tower("awq") == tower("bf16"));
+  CHECK(tower("nvfp4") == tower("bf16"));
+  CHECK(tower("fp8") < tower("bf16"));
 }
 
 // Gemma 2 9B: 42 layers with 2 x 8 heads of 256 in 16 bits, every other one windowed, whose pool SGLang makes 0.8 times

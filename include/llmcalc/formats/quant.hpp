@@ -81,6 +81,7 @@ struct QuantFacts {
   std::int64_t tile = 0;              ///< of tile x tile elements that share a 4-byte scale
   bool channel_scale = false;         ///< 4 bytes for each output
   std::optional<Quant> of_experts{};  ///< the scheme of routed experts, where it is another
+  bool narrows_towers = false;        ///< encoders of images and sound too, not the text model alone
 };
 
 const QuantFacts& facts(Quant quant);
