@@ -80,7 +80,6 @@ Context::Context(const spec::Question& question, const frameworks::Profile& chos
       cp(question.layout.cp),
       spreads_heads(cp > 1 && question.layout.cp_exchange == spec::ContextExchange::all_to_all),
       ep(question.layout.ep),
-      fuses_experts(chosen.experts.one_product || question.training.cuda_graph == spec::CudaGraph::full),
       node_dispatch(question.layout.node_dispatch),
       etp(question.layout.etp),
       stages(question.layout.pp),

@@ -29,7 +29,6 @@ struct Context {
   std::int64_t cp;              ///< ranks over which the positions of a sample are spread
   bool spreads_heads;           ///< in attention those ranks have all positions of some heads instead
   std::int64_t ep;              ///< ranks over which experts are spread
-  bool fuses_experts;           ///< a rank's experts are one kernel, biases and all
   bool node_dispatch;           ///< of a token's copies for several experts one is sent to a node
   std::int64_t etp;             ///< ranks over which one expert's matrices are cut
   std::int64_t stages;          ///< pipeline ranks

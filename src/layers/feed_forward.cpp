@@ -75,7 +75,7 @@ Projected project(BlockBuilder& b, const MlpMatrices& mlp, const Value& x) {
 
 /// Grouped kernels clamp within the product.
 bool clamps_apart(const Context& c) {
-  return c.profile.mlp.clamps_apart && c.shape().writing.clamped_gate && !c.fuses_experts;
+  return c.profile.mlp.clamps_apart && c.shape().writing.clamped_gate && !c.profile.experts.one_product;
 }
 
 Value activated_halves(BlockBuilder& b, const Value& both) {

@@ -129,7 +129,7 @@ Op BlockBuilder::product_of(const Linear& linear) {
   if (matrix.multiplier == Multiplier::kernel_twice) op.kernel_recompute = work;
   const std::int64_t matrices = matrix.experts > 1 ? matrix.experts / context_.ep : 1;
   op.product = {quantity::ceil_divide(rows, matrices), w.columns, w.rows, matrices};
-  op.kernels = op.kernels_backward = static_cast<std::int32_t>(context_.fuses_experts ? 1 : matrices);
+  op.kernels = op.kernels_backward = static_cast<std::int32_t>(context_.profile.experts.one_product ? 1 : matrices);
   return op;
 }
 
@@ -194,7 +194,7 @@ Value BlockBuilder::linear(const Value& x, const Matrix& matrix) {
 /// cast (4 + 2). Backward: the cast (2 + 4), a narrow gradient for the product (4 + 2), put together (2 + 2), of the
 /// bias and of the probability each a product and its sum (4 + 4 + 4 and 4 + 4 + 4), the bias's read narrow (4).
 void BlockBuilder::add_expert_biases(const Matrix& matrix, const Value& out) {
-  if (!context_.profile.experts.loops_over_biases || context_.fuses_experts) return;
+  if (!context_.profile.experts.loops_over_biases || context_.profile.experts.one_product) return;
   constexpr std::int64_t forward_bytes = 28;
   constexpr std::int64_t backward_bytes = 44;
   constexpr std::int64_t forward_kernels = 3;
