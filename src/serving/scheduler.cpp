@@ -167,10 +167,12 @@ class Scheduler {
     leave();
   }
 
-  /// The host launches the kernels of prompts and of tokens once.
-  double mixed(double kernels, double count) const {
-    const bool replays = read_ + engine_.judged * count <= engine_.replayed;
-    return replays ? kernels : std::max(kernels, engine_.launch_s);
+  /// The host launches the kernels of prompts and of tokens once. It begins when it knows what the step holds, and has
+  /// launched the step before.
+  double mixed(double kernels, double count) {
+    if (read_ + engine_.judged * count <= engine_.replayed) return kernels;
+    launched_ = (engine_.ahead ? std::max(decided_, launched_) : now_) + engine_.launch_s;
+    return std::max(kernels, launched_ - now_);
   }
 
   /// Steps of the same sequences: until one ends, one comes, or the cache is full.
@@ -238,6 +240,7 @@ class Scheduler {
   bool closed_ = false;
   double now_ = 0;
   double decided_ = 0;   ///< when the last step began
+  double launched_ = 0;  ///< when the host had handed over the last one that it launched
   double step_ = 0;      ///< seconds of the last one that decoded
   double progress_ = 0;  ///< tokens that a sequence would have made that has decoded since the beginning
   std::size_t sent_ = 0;

@@ -23,7 +23,8 @@ double width_of(spec::CacheType type) {
 
 Launching launching_of(const Setup& setup) {
   const bool bare = setup.graph_batch == 0;
-  return {bare, bare || !setup.drafts_in_graphs, setup.late_us, static_cast<double>(setup.graph_prompts)};
+  const auto prompts = static_cast<double>(setup.graph_prompts);
+  return {bare, bare || !setup.drafts_in_graphs, setup.late_us, prompts, prompts > 0};
 }
 
 /// Tokens that the hottest rank's experts receive, of the mean, where experts are spread over ranks: up to 15 % more
@@ -83,9 +84,11 @@ StepClock::StepClock(const Deployment& deployment, const timing::ServingKernels&
       cache_width_(width_of(deployment.setup.cache)) {
   narrow_cache_ = cache_width_ < 2.0;
   for (const StageWork& stage : stages_) {
-    for (const LayerWork& layer : stage.layers) layers_ += static_cast<double>(layer.layers);
+    for (const LayerWork& layer : stage.layers) operations_ += static_cast<double>(layer.layers) * launches(layer);
   }
 }
+
+double StepClock::launches(const LayerWork& layer) const { return launching_.in_pieces ? pieces : layer.operations; }
 
 ServingStepTime StepClock::decode(double sequences, double positions, double tokens) const {
   const double together = std::max(1.0, sequences / static_cast<double>(stages_.size()));
@@ -95,7 +98,7 @@ ServingStepTime StepClock::decode(double sequences, double positions, double tok
   const Overheads& beside = overheads();
   time.overhead += microseconds(beside.step_us + launching_.step_us + beside.request_us * sequences);
   if (tokens > 1.0) time.overhead += microseconds(beside.draft_step_us + beside.draft_request_us * sequences);
-  return launching_.all ? launched(time, layers_) : time;
+  return launching_.all ? launched(time, operations_) : time;
 }
 
 ServingStepTime StepClock::propose(double sequences, double positions) const {
@@ -106,7 +109,7 @@ ServingStepTime StepClock::propose(double sequences, double positions) const {
   ServingStepTime time;
   add_layer(layer, last, step, time);
   if (last.head) time.matrices += matrix(*last.head, step);
-  return launching_.drafts ? launched(time, 1) : time;
+  return launching_.drafts ? launched(time, launches(layer)) : time;
 }
 
 ServingStepTime StepClock::prompt(double sequences, double positions) const {
@@ -117,11 +120,11 @@ ServingStepTime StepClock::prompt(double sequences, double positions) const {
   return time;
 }
 
-Seconds StepClock::launching_prompts() const { return microseconds(launched_layer_us * layers_); }
+Seconds StepClock::launching_prompts() const { return microseconds(launched_us * operations_); }
 
-/// The host launches the kernels of so many layers one by one: a shorter step waits for it.
-ServingStepTime StepClock::launched(ServingStepTime time, double layers) const {
-  const Seconds host = microseconds(launched_layer_us * layers);
+/// The host launches so many operations one by one: a shorter step waits for it.
+ServingStepTime StepClock::launched(ServingStepTime time, double operations) const {
+  const Seconds host = microseconds(launched_us * operations);
   if (host > time.total()) time.overhead += host - time.total();
   return time;
 }

@@ -48,6 +48,7 @@ class BlockReader {
                   std::int64_t count) const {
     LayerWork work;
     work.layers = count;
+    work.operations = static_cast<double>(block.ops.size());
     for (const layers::Op& op : block.ops) add(block, op, work);
     work.mixer = mixer(block, kind, kept);
     add_experts(block, kind, work);
@@ -90,6 +91,7 @@ class BlockReader {
     if (!multiplies || is_expert(block.weights[op.weight])) return;
     const MatrixWork next = matrix(block, op);
     if (!work.matrices.empty() && loaded_as_one(work.matrices.back(), next)) {
+      --work.operations;
       work.matrices.back().n += next.n;
       work.matrices.back().bytes += next.bytes;
     } else {

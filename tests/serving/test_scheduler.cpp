@@ -69,6 +69,22 @@ TEST_CASE("clients of a server that takes one at a time wait for all others") {
   }
 }
 
+// A prompt whose kernels take a second, handed over in three: ten tokens of the other request are half a second apart
+// but for the one that waits for it, which a host that began with the step before keeps half a second less.
+TEST_CASE("a host that schedules ahead launches a prompt while the step before is at work") {
+  SteppedEngine engine = engine_of(0.5);
+  engine.step_tokens = 2000;
+  engine.launch_s = 3;
+  const std::vector<Request> requests{{0, 1000, 11}, {4.2, 1000, 2}};
+  const auto later = [&] {
+    const Answered each = serving::step_through(engine, requests, 0).requests[0];
+    return each.last - each.first;
+  };
+  CHECK(later() == Approx(9 * 0.5 + 3.0));
+  engine.ahead = true;
+  CHECK(later() == Approx(9 * 0.5 + 2.5));
+}
+
 // Two sequences of 1,000 + 600 positions do not fit into 3,000 together: the later one is read again, with what it had
 // written, and both have all of their tokens.
 TEST_CASE("what outgrows the cache gives its room up and is read again") {

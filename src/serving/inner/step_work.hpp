@@ -56,6 +56,7 @@ struct LayerWork {
   std::optional<ExpertWork> experts;
   double activation_bytes = 0;  ///< that kernels between the matrices move for a token
   int activations = 0;          ///< such kernels
+  double operations = 0;        ///< that the host launches
   bool norms_heads = false;     ///< queries and keys have norms of their own
 };
 
