@@ -393,6 +393,10 @@ std::string to_text(const ServingReport& report, const TextStyle& style) {
   const bool whole = style.full || style.explain || !report.table.empty();
   const bool warned = report.answer.capacity.queued > 0;  // on a line beside the answer
   const auto lines = whole ? blocks_without_end : style.lines - std::min<std::size_t>(style.lines, warned ? 1 : 0);
+  const std::string text = on_a_screen(blocks, lines);
+  const bool has_room = static_cast<std::size_t>(std::ranges::count(text, '\n')) <= lines;
+  if (has_room || report.launch_notes.empty()) return on_screen(text, style);
+  blocks[blocks.size() - 2] = {labelled("start", "--full prints the command, and what has to be put in it", style), 1};
   return on_screen(on_a_screen(blocks, lines), style);
 }
 

@@ -88,12 +88,12 @@ TEST_CASE("memory of servers is as promised", "[long]") {
 }
 
 TEST_CASE("speeds of servers are as promised", "[long]") {
-  check({"serving", "vllm-speed", {"quantity=tpot"}, 7, 21, 0});
-  check({"serving", "sglang-speed", {"quantity=tpot"}, 9, 26, 0});
-  check({"serving", "trtllm-speed", {"quantity=tpot"}, 8, 28, 0});
-  check({"serving", "vllm-speed", {"quantity=ttft"}, 17, 52, 0});
-  check({"serving", "sglang-speed", {"quantity=ttft"}, 20, 64, 0});
-  check({"serving", "trtllm-speed", {"quantity=ttft"}, 28, 64, 0});
+  check({"serving", "vllm-speed", {"quantity=tpot"}, 6.5, 21, 0});
+  check({"serving", "sglang-speed", {"quantity=tpot"}, 8, 24, 0});
+  check({"serving", "trtllm-speed", {"quantity=tpot"}, 7, 35, 0});
+  check({"serving", "vllm-speed", {"quantity=ttft"}, 16, 47, 0});
+  check({"serving", "sglang-speed", {"quantity=ttft"}, 19, 64, 0});
+  check({"serving", "trtllm-speed", {"quantity=ttft"}, 23, 59, 0});
   check({"serving", "llama", {"quantity=decode_tok_s"}, 4, 0, 0});
   check({"serving", "llama", {"quantity=prefill_tok_s"}, 12, 0, 0});
 }

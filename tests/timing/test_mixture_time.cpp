@@ -24,14 +24,25 @@ const std::string qwen_on_two_nodes =
 }  // namespace
 
 /// 72 bytes an element of 4 x 4,096 tokens, 4 experts each, 2,880 wide (experts.py, TEGroupedMLP._apply_bias), and 36
-/// to clamp what the activation reads (fused_bias_geglu.py), at 0.49 of 8 TB/s in 36 layers and 5 micro-batches.
-TEST_CASE("biases of experts and their clamp take what they move, and nothing inside grouped kernels") {
-  const auto loop = step_of(gpt_oss + "--cuda-graph scoped");
-  const auto fused = step_of(gpt_oss + "--cuda-graph full");
-  const double moved = (72.0 + 36.0) * 4 * 4096 * 4 * 2880 * 36 * 5;
-  const double added = in_seconds(loop.forward.streams + loop.backward.streams) -
-                       in_seconds(fused.forward.streams + fused.backward.streams);
-  CHECK(added == Approx(moved / (0.49 * 8e12)).epsilon(0.05));
+/// to clamp what the activation reads (fused_bias_geglu.py). A graph of the whole iteration replays them.
+TEST_CASE("biases of experts and their clamp are moved within graphs as without") {
+  const auto added = [](const std::string& graph) {
+    const test::Asked asked(gpt_oss + "--cuda-graph " + graph);
+    std::int64_t moved = 0;
+    for (const layers::Op& op : asked.program.blocks[1].ops) {
+      if (op.name == "expert biases" || op.name == "clamped gate and up")
+        moved += in_bytes(op.moved_forward) + in_bytes(op.moved_backward);
+    }
+    return moved;
+  };
+  constexpr std::int64_t rows = std::int64_t{4} * 4 * 4096;
+  CHECK(added("none") == (72 + 36) * rows * 2880);
+  CHECK(added("full") == added("none"));
+  const auto streams = [](const std::string& graph) {
+    const auto step = step_of(gpt_oss + "--cuda-graph " + graph);
+    return in_seconds(step.forward.streams + step.backward.streams);
+  };
+  CHECK(streams("full") == Approx(streams("scoped")).epsilon(1e-9));
 }
 
 /// NVIDIA-NeMo/Megatron-Bridge pull request 5094: 24.71 s a step, of which 4 exchanges in each of 48 layers and 64
@@ -62,7 +73,7 @@ TEST_CASE("a captured iteration waits for no host, a captured part for what is l
 
 /// Megatron-LM core/fusions/fused_bias_geglu.py, weighted_bias_quick_geglu_impl: `torch.cat((x_glu.clamp(...),
 /// x_linear.clamp(...)), -1)` ahead of the fused activation. Forward the matrix is read and written twice; backward
-/// each clamp reads gradient and input and writes, and both gradients are put together. Grouped kernels clamp within.
+/// each clamp reads gradient and input and writes, and both gradients are put together.
 TEST_CASE("Megatron-LM clamps gpt-oss's experts in kernels of PyTorch's own") {
   const std::string line =
       "--model gpt-oss-20b --framework megatron-bridge --dtype mixed-bf16 --seq 4096 --micro-batch 1 --gpu b200-sxm";
@@ -79,7 +90,7 @@ TEST_CASE("Megatron-LM clamps gpt-oss's experts in kernels of PyTorch's own") {
   CHECK(in_bytes(written[0].moved_forward) == 4 * matrix);
   CHECK(in_bytes(written[0].moved_backward) == 5 * matrix);
   CHECK(written[0].saved.size() == 1);
-  CHECK(clamps(test::Asked(line + " --cuda-graph full")).empty());
+  CHECK(clamps(test::Asked(line + " --cuda-graph full")).size() == 1);
   CHECK(clamps(test::Asked("--model qwen3-30b-a3b" + line.substr(line.find(" --framework")))).empty());
 }
 
