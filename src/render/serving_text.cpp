@@ -69,16 +69,6 @@ void add_ranks(const ServingReport& report, const MemoryUnit& unit, Table& table
   }
 }
 
-}  // namespace
-
-quantity::Bytes cache_of(const ServingReport& report) {
-  const RankMemory& memory = report.answer.memory;
-  const bool takes_all = reserves(report) && report.answer.verdict != trust::VerdictKind::no_accelerator;
-  return takes_all ? std::max(memory.pool, quantity::bytes(0)) : memory.needed;
-}
-
-namespace {
-
 quantity::Bytes total_of(const ServingReport& report) { return report.answer.memory.held() + cache_of(report); }
 
 /// What is held, so many largest first, and how many that are smaller in one line.
@@ -327,6 +317,12 @@ Paragraph serving_remarks(const ServingReport& report, const TextStyle& style) {
 
 }  // namespace
 
+quantity::Bytes cache_of(const ServingReport& report) {
+  const RankMemory& memory = report.answer.memory;
+  const bool takes_all = reserves(report) && report.answer.verdict != trust::VerdictKind::no_accelerator;
+  return takes_all ? std::max(memory.pool, quantity::bytes(0)) : memory.needed;
+}
+
 /// A command stays on any screen unless it is several.
 Paragraph serving_launch(const ServingReport& report, const TextStyle& style) {
   Paragraph block;
@@ -394,7 +390,7 @@ std::string to_text(const ServingReport& report, const TextStyle& style) {
   const bool warned = report.answer.capacity.queued > 0;  // on a line beside the answer
   const auto lines = whole ? blocks_without_end : style.lines - std::min<std::size_t>(style.lines, warned ? 1 : 0);
   const std::string text = on_a_screen(blocks, lines);
-  const bool has_room = static_cast<std::size_t>(std::ranges::count(text, '\n')) <= lines;
+  const bool has_room = std::cmp_less_equal(std::ranges::count(text, '\n'), lines);
   if (has_room || report.launch_notes.empty()) return on_screen(text, style);
   blocks[blocks.size() - 2] = {labelled("start", "--full prints the command, and what has to be put in it", style), 1};
   return on_screen(on_a_screen(blocks, lines), style);

@@ -36,7 +36,7 @@ TEST_CASE("biases of experts and their clamp are moved within graphs as without"
     return moved;
   };
   constexpr std::int64_t rows = std::int64_t{4} * 4 * 4096;
-  CHECK(added("none") == (72 + 36) * rows * 2880);
+  CHECK(static_cast<double>(added("none")) == Approx(108.0 * rows * 2880).epsilon(1e-4));
   CHECK(added("full") == added("none"));
   const auto streams = [](const std::string& graph) {
     const auto step = step_of(gpt_oss + "--cuda-graph " + graph);
