@@ -5,6 +5,8 @@
 #include "quantity/text.hpp"
 #include "read/vocabulary.hpp"
 #include "read/words.hpp"
+#include "spec/names.hpp"
+#include "spec/traits.hpp"
 
 #include <fmt/format.h>
 
@@ -158,9 +160,12 @@ void widen_shards(Reading& all) {
   const Given* sharding = find(all.words, "sharding");
   const Given* method = find(all.words, "method");
   if (dtype == nullptr || sharding == nullptr) return;
-  const bool trains_all = method == nullptr || method->text == "full";
-  const bool shards = trains_all && sharding->text.find("sdp") != std::string::npos;
-  if (!shards && !sharding->text.starts_with("zero")) return;
+  const auto* kind = spec::find_name<spec::Sharding>(sharding->text);
+  if (kind == nullptr || spec::zero_stage(kind->value) == 0) return;
+  const auto* trained = method == nullptr ? nullptr : spec::find_name<spec::Method>(method->text);
+  const bool trains_all = trained == nullptr || trained->value == spec::Method::full;
+  const bool shards = spec::is_fsdp(kind->value);
+  if (shards && !trains_all) return;
   const bool is_assumed = std::erase_if(all.assumptions, is_of_weights) > 0;
   if (shards && is_assumed && !dtype->text.starts_with(autocast)) dtype->text.insert(0, autocast);
 }
