@@ -113,6 +113,21 @@ struct Size {
   static std::string write(quantity::Bytes size) { return std::to_string(quantity::in_bytes(size)); }
 };
 
+struct Capacity : Size {
+  static constexpr std::string_view values = "size, as 80GB or 79GiB";
+  static quantity::Bytes read(std::string_view text, std::string_view place) {
+    return quantity::parse_capacity(text, place);
+  }
+};
+
+struct Dollars {
+  static constexpr std::string_view values = "dollars";
+  static quantity::Money read(std::string_view text, std::string_view place) {
+    return quantity::dollars(Number::read(text, place));
+  }
+  static std::string write(quantity::Money money) { return write_double(quantity::in_dollars(money)); }
+};
+
 struct Duration {
   static constexpr std::string_view values = "duration, as 30min or 2h";
   static quantity::Seconds read(std::string_view text, std::string_view place) {

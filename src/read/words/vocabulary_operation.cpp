@@ -69,21 +69,6 @@ struct Amount : Number {
   }
 };
 
-struct DollarsPerHour {
-  static constexpr std::string_view values = "dollars";
-  static quantity::Money read(std::string_view text, std::string_view place) {
-    return quantity::dollars(Number::read(text, place));
-  }
-  static std::string write(quantity::Money price) { return write_double(quantity::in_dollars(price)); }
-};
-
-struct Capacity : Size {
-  static constexpr std::string_view values = "size, as 80GB or 79GiB";
-  static quantity::Bytes read(std::string_view text, std::string_view place) {
-    return quantity::parse_capacity(text, place);
-  }
-};
-
 /// "max", "first", "last", or "pp=3": a pipeline stage.
 struct Rank {
   static constexpr std::string_view values = "max, first, last or pp=N";

@@ -31,11 +31,8 @@ struct LengthOrNone : Length {
   static std::string write(std::int64_t value) { return std::to_string(value); }
 };
 
-struct CardShare : Size {
+struct CardShare : Capacity {
   static constexpr std::string_view values = "size, as 70GiB";
-  static quantity::Bytes read(std::string_view text, std::string_view place) {
-    return quantity::parse_capacity(text, place);
-  }
 };
 
 /// --margin: a size, or a share of the accelerator.
@@ -49,14 +46,6 @@ struct Margin {
     if (limits.margin_share) return write_double(100.0 * *limits.margin_share) + "%";
     return limits.margin ? Size::write(*limits.margin) : std::string();
   }
-};
-
-struct Dollars {
-  static constexpr std::string_view values = "dollars";
-  static quantity::Money read(std::string_view text, std::string_view place) {
-    return quantity::dollars(Number::read(text, place));
-  }
-  static std::string write(quantity::Money money) { return write_double(quantity::in_dollars(money)); }
 };
 
 struct Limit : Interval {
