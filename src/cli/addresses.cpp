@@ -1,7 +1,8 @@
-#include "cli/addresses.hpp"
-
+// Launch files and models at an address of the web (things.hpp).
 #include "api/surroundings.hpp"
 #include "cli/http.hpp"
+#include "cli/hub.hpp"
+#include "cli/things.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/text.hpp"
 

@@ -1,6 +1,5 @@
 #include "cli/machine.hpp"
 
-#include "cli/addresses.hpp"
 #include "cli/cards.hpp"
 #include "cli/files.hpp"
 #include "cli/hub.hpp"

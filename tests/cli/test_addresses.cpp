@@ -1,7 +1,8 @@
 // What --from reads at an address of the web.
 #include "catch.hpp"
-#include "cli/addresses.hpp"
 #include "cli/http_server.hpp"
+#include "cli/hub.hpp"
+#include "cli/things.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "read/words.hpp"
 
