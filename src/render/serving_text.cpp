@@ -84,7 +84,7 @@ void add_largest(const RankMemory& memory, const MemoryUnit& unit, std::size_t m
     table.add_row({fmt::format("{} smaller ones", holdings.size() - told), in_unit(others, unit), ""});
 }
 
-Paragraph serving_memory(const ServingReport& report, const TextStyle& style, std::size_t largest = 4) {
+Paragraph serving_memory(const ServingReport& report, const TextStyle& style, std::size_t largest) {
   const RankMemory& memory = report.answer.memory;
   const auto unit = unit_of(std::max({memory.capacity, total_of(report), quantity::gib(1)}), style);
   const bool all = style.full || style.explain;

@@ -274,6 +274,16 @@ ShellWords::Words ShellWords::expand_braces(const std::string& inner) {
   return says ? value_of(name) : expand_default(tail.substr(colon ? 2 : 1));
 }
 
+namespace {
+
+/// Place of a text that stands at the front or the end of another; none where it does not.
+std::size_t place_of_end(std::string_view text, std::string_view end, bool front) {
+  if (front) return text.starts_with(end) ? 0 : text.npos;
+  return text.ends_with(end) ? text.size() - end.size() : text.npos;
+}
+
+}  // namespace
+
 /// NAME#pattern and NAME%pattern without the least that it matches at that end, ## and %% without the most: of patterns
 /// a text, and one with an asterisk on its outer side.
 ShellWords::Words ShellWords::expand_trimmed(const std::string& name, std::string_view tail) {
@@ -287,9 +297,8 @@ ShellWords::Words ShellWords::expand_trimmed(const std::string& name, std::strin
     return unknown("${" + name + std::string(tail) + "}");
   if (value.size() != 1 || !value.front().unknown.empty()) return value;
   std::string& text = value.front().text;
-  const auto at = !any ? (front ? (text.starts_with(pattern) ? 0 : text.npos)
-                                : (text.ends_with(pattern) ? text.size() - pattern.size() : text.npos))
-                       : (front == most ? text.rfind(pattern) : text.find(pattern));
+  const bool from_behind = front == most;
+  const auto at = !any ? place_of_end(text, pattern, front) : from_behind ? text.rfind(pattern) : text.find(pattern);
   if (at == text.npos) return value;
   text = front ? text.substr(at + pattern.size()) : text.substr(0, at);
   return value;
