@@ -41,12 +41,12 @@ class Page : public api::Surroundings {
  public:
   Page() : Surroundings(outside()) {}
 
-  dialects::Reading thing(const std::string& name) const override {
+  dialects::Reading thing(const std::string& name, api::Lookup lookup) const override {
     const auto found = dropped().find(name);
-    if (found == dropped().end()) return Surroundings::thing(name);
+    if (found == dropped().end()) return Surroundings::thing(name, lookup);
     const read::FileHead file{found->second.head, found->second.size};
     const bool is_gguf = read::is_gguf(file.bytes);
-    if (!is_gguf && !read::is_safetensors(file)) return Surroundings::thing(name);
+    if (!is_gguf && !read::is_safetensors(file)) return Surroundings::thing(name, lookup);
     auto found_in = is_gguf ? read::read_gguf(file, name) : read::read_safetensors(file, name);
     if (found_in.checkpoint) return dialects::weights_alone(*std::move(found_in.checkpoint), name);
     throw quantity::BadInput(name, "has a header that is longer than what a page reads of it");
@@ -62,19 +62,17 @@ nlohmann::json shown(const api::Flag& flag) {
 extern "C" {
 
 /// Answers a line, a JSON list of words, with the exit code; llmcalc_free takes the text back.
-[[clang::export_name("ask")]] int page_ask(const char* line, char** answer) {
-  return api::answer_line_in_c(line, Page(), answer);
-}
+int page_ask(const char* line, char** answer) { return api::answer_line_in_c(line, Page(), answer); }
 
 /// The options of a verb, for whoever picks them, as JSON that holds until the next.
-[[clang::export_name("options")]] const char* page_options(const char* verb) {
+const char* page_options(const char* verb) {
   static std::string list;
   list = nlohmann::json(quantity::mapped(api::all_flags(api::find_verb(verb)), shown)).dump();
   return list.c_str();
 }
 
 /// From now on a word of that name is this file.
-[[clang::export_name("drop")]] void page_drop(const char* name, const char* head, std::size_t length, double size) {
+void page_drop(const char* name, const char* head, std::size_t length, double size) {
   dropped()[name] = {std::string(head, length), static_cast<std::uint64_t>(size)};
 }
 

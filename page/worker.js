@@ -32,7 +32,7 @@ function withTexts(texts, call) {
 
 function ask(words) {
   return withTexts([JSON.stringify(words), '\0'.repeat(4)], (line, place) => {
-    const code = core.ask(line, place);
+    const code = core.page_ask(line, place);
     const answer = new DataView(core.memory.buffer).getUint32(place, true);
     const text = textAt(answer);
     core.llmcalc_free(answer);
@@ -41,12 +41,12 @@ function ask(words) {
 }
 
 function options(verb) {
-  return withTexts([verb], place => JSON.parse(textAt(core.options(place))));
+  return withTexts([verb], place => JSON.parse(textAt(core.page_options(place))));
 }
 
 function drop({name, bytes, size}) {
   const head = put(bytes);
-  withTexts([name], place => core.drop(place, head, bytes.length, size));
+  withTexts([name], place => core.page_drop(place, head, bytes.length, size));
   core.llmcalc_free(head);
 }
 
