@@ -113,7 +113,7 @@ std::vector<std::string> expectations_of(const std::string& text) {
 
 TEST_CASE("questions as people type them have the answers that an expert expects", "[long]") {
   std::ifstream file(LLMCALC_TEST_DATA "/cli/questions.txt");
-  std::size_t asked_lines = 0;
+  std::size_t asked_lines = 0, with_a_source = 0;
   for (std::string line; std::getline(file, line);) {
     const auto arrow = line.find(" => ");
     if (line.starts_with('#') || arrow == std::string::npos) continue;
@@ -128,6 +128,8 @@ TEST_CASE("questions as people type them have the answers that an expert expects
       CHECK(holds(words, reply, expectations[at]));
     }
     ++asked_lines;
+    with_a_source += line.find(" ## ") != line.npos;
   }
-  CHECK(asked_lines > 350);
+  CHECK(asked_lines > 750);
+  CHECK(with_a_source >= 450);
 }
