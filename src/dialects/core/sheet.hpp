@@ -25,7 +25,7 @@ class Reader {
   Reading command(std::string_view text, std::string_view place) const;
   /// The same on machines that are said elsewhere.
   Reading command(std::string_view text, std::string_view place, const Settings& machines) const;
-  /// A script with what stands around it: SkyPilot's tasks.
+  /// A script with what stands around it: tasks of SkyPilot and dstack.
   std::optional<Reading> task(const Node& node, std::string_view place) const;
   /// What the containers of a compose file or of manifests start; empty where that is nothing known.
   std::optional<Reading> containers(const Node& node, std::string_view place) const;

@@ -21,9 +21,9 @@ constexpr int most_files_deep = 4;
 
 constexpr std::string_view known_things =
     "known are files of axolotl, LLaMA-Factory, trl, transformers, accelerate, DeepSpeed, ms-swift, torchtitan, "
-    "torchtune, NeMo, NeMo AutoModel, NeMo-RL, verl, OpenRLHF, slime, prime-rl, MaxText, llm-foundry, Primus and "
-    "Megatron-LM, commands and scripts that start them or a server, manifests of Kubernetes, compose files and tasks "
-    "of SkyPilot, GGUF, safetensors and model folders";
+    "torchtune, NeMo, NeMo AutoModel, NeMo-RL, verl, OpenRLHF, slime, prime-rl, MaxText, llm-foundry, Primus, GPT-NeoX "
+    "and Megatron-LM, commands and scripts that start them or a server, manifests of Kubernetes, compose files, tasks "
+    "of SkyPilot and dstack, llama-swap, GGUF, safetensors and model folders";
 
 /// The workers of a job run what its master runs.
 bool is_replica(const LaunchCommand& container, const LaunchCommand& of) {
@@ -113,7 +113,7 @@ std::optional<Reading> Reader::containers(const Node& node, std::string_view pla
 }
 
 std::optional<Reading> Reader::task(const Node& node, std::string_view place) const {
-  const auto found = sky_task(node);
+  const auto found = task_of(node);
   if (!found) return std::nullopt;
   const FindFile find = [&](const std::string& path) -> std::optional<NamedFile> {
     for (const std::string& name : places_of(path, *found)) {

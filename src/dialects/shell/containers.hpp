@@ -1,5 +1,5 @@
 // Commands inside containers (docker run, compose files, Kubernetes manifests), and what schedulers say of the
-// machines: the directives of Slurm, tasks of SkyPilot.
+// machines: the directives of Slurm, tasks of SkyPilot and dstack.
 #pragma once
 
 #include "dialects/reading.hpp"
@@ -83,7 +83,8 @@ std::vector<LaunchCommand> kserve_launches(const Node& file, std::string_view pl
 /// "slurm.nodes", "slurm.gpus_per_node", "slurm.gpus", "slurm.gpu".
 Settings slurm_settings(const std::vector<ShellWord>& directives, std::string_view place);
 
-struct SkyTask {
+/// A script with the machines that are rented for it.
+struct Task {
   std::string script;  ///< on the lines of the file
   Settings machines;   ///< "slurm.gpu", "slurm.gpus_per_node", "slurm.nodes": the words of a job
   std::string folder;  ///< in which it runs, below that of the file
@@ -91,10 +92,10 @@ struct SkyTask {
   std::vector<std::string> assumed;                         ///< of several types of accelerators the first
 };
 
-/// Nothing where a file is no task.
-std::optional<SkyTask> sky_task(const Node& file);
+/// Of SkyPilot, of dstack, or the commands of llama-swap; nothing where a file is none.
+std::optional<Task> task_of(const Node& file);
 
 /// Where a file that the script names may lie, from the folder of the task.
-std::vector<std::string> places_of(const std::string& path, const SkyTask& task);
+std::vector<std::string> places_of(const std::string& path, const Task& task);
 
 }  // namespace llmcalc::dialects

@@ -1,0 +1,276 @@
+// Tasks of those who rent machines for a script (SkyPilot, dstack), and the commands that llama-swap starts in turns.
+
+#include "dialects/shell/command.hpp"
+#include "dialects/shell/containers.hpp"
+#include "quantity/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+namespace llmcalc::dialects {
+namespace {
+
+/// "A100-80GB:8", a table {L4: 8, A100: 4} or a list of both; the first of several.
+struct Accelerators {
+  std::string type;
+  std::string count = "1";
+  std::string where;
+  bool several = false;
+};
+
+std::optional<Accelerators> accelerators_in(const Node* node) {
+  if (node == nullptr) return std::nullopt;
+  if (!node->items.empty()) {
+    auto first = accelerators_in(&node->items.front());
+    if (first) first->several = node->items.size() > 1;
+    return first;
+  }
+  if (!node->members.empty()) {
+    const auto& [type, count] = node->members.front();
+    const auto colon = type.find(':');  // "{L4:8, A10:8}" has keys without values
+    const bool joined = colon != std::string::npos;
+    return Accelerators{type.substr(0, colon),
+                        joined               ? type.substr(colon + 1)
+                        : count.text.empty() ? "1"
+                                             : count.text,
+                        node->where, node->members.size() > 1};
+  }
+  if (node->text.empty()) return std::nullopt;
+  const auto colon = node->text.find(':');
+  return Accelerators{node->text.substr(0, colon), colon == std::string::npos ? "1" : node->text.substr(colon + 1),
+                      node->where};
+}
+
+void take_accelerators(const Node& file, Task& task) {
+  const auto found = accelerators_in(below(&file, {"resources", "accelerators"}));
+  if (!found) return;
+  const std::string type(gpu_of_label("accelerator", found->type));
+  task.machines.put({"slurm.gpu", type.empty() ? quantity::to_lower(found->type) : type, {}, found->where, {}});
+  task.machines.put({"slurm.gpus_per_node", found->count, {}, found->where, {}});
+  if (found->several) {
+    task.assumed.push_back(fmt::format("accelerators ({}): {}:{}, the first of those that will do", found->where,
+                                       found->type, found->count));
+  }
+}
+
+/// What is rented: a type, or none, how much memory at least, and how many.
+struct Resource {
+  std::string type;
+  std::string memory;
+  std::string count = "1";
+};
+
+bool is_plain(std::string_view name, std::string_view value) {
+  const bool letters =
+      !name.empty() && std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  return letters && !quantity::is_digit(name.front()) && value.find_first_of("'\n") == value.npos;
+}
+
+/// An assignment that the script finds made.
+void set_variable(std::string_view name, std::string_view value, std::string& script) {
+  if (is_plain(name, value)) script += fmt::format("{}='{}';", name, value);
+}
+
+/// Puts a text of the file on its own line of the script; that of a block begins behind its key.
+void add_text(const Node& node, std::string_view text, std::string& script) {
+  const auto lines = static_cast<int>(std::ranges::count(script, '\n'));
+  const int block = node.text.find('\n') == std::string::npos ? 0 : 1;
+  const int line = line_of(node.where) - 1 + block;
+  script.append(static_cast<std::size_t>(std::max({0, line - lines, script.empty() ? 0 : 1})), '\n').append(text);
+}
+
+/// What the script finds set: the task's own variables, and SkyPilot's.
+std::string variables(const Node& file, const Task& task, const std::string& nodes) {
+  std::string text;
+  const auto set = [&](std::string_view name, std::string_view value) { set_variable(name, value, text); };
+  for (const auto key : {"envs", "secrets"}) {
+    const Node* own = file.find(key);
+    if (own == nullptr) continue;
+    for (const auto& [name, value] : own->members) {
+      if (!value.text.empty()) set(name, value.text);
+    }
+  }
+  if (const Setting* count = task.machines.find("slurm.gpus_per_node")) set("SKYPILOT_NUM_GPUS_PER_NODE", count->text);
+  set("SKYPILOT_NUM_NODES", nodes);
+  return text;
+}
+
+/// The release in "pip install vllm==0.4.0".
+void take_release(const Node* setup, Task& task) {
+  constexpr std::string_view name = "vllm==";
+  const auto at = setup == nullptr ? std::string::npos : setup->text.find(name);
+  if (at == std::string::npos) return;
+  const auto release = std::string_view(setup->text).substr(at + name.size());
+  auto number = release.substr(0, std::min(release.find_first_not_of("0123456789."), release.size()));
+  while (number.ends_with('.')) number.remove_suffix(1);  // of "0.4.0.post1"
+  if (!number.empty()) task.machines.put({"container.version", std::string(number), {}, setup->where, {}});
+}
+
+}  // namespace
+
+std::vector<std::string> places_of(const std::string& path, const Task& task) {
+  std::vector<std::string> places{path};
+  if (!task.folder.empty()) places.push_back(task.folder + "/" + path);
+  for (const auto& [there, here] : task.mounts) {
+    if (path.starts_with(there + "/")) places.push_back(here + path.substr(there.size()));
+  }
+  return places;
+}
+
+namespace {
+
+std::optional<Task> sky_task(const Node& file) {
+  const Node* run = file.find("run");
+  const bool task = run != nullptr && run->kind == Node::Kind::value &&
+                    std::ranges::any_of(std::array{"resources", "envs", "num_nodes", "setup", "workdir"},
+                                        [&](const char* key) { return file.find(key) != nullptr; });
+  if (!task) return std::nullopt;
+  Task found;
+  take_accelerators(file, found);
+  const Node* nodes = file.find("num_nodes");
+  if (nodes != nullptr) found.machines.put({"slurm.nodes", nodes->text, {}, nodes->where, {}});
+  take_release(file.find("setup"), found);
+  const Node* folder = file.find("workdir");
+  if (folder != nullptr && folder->kind == Node::Kind::value) found.folder = folder->text;
+  if (const Node* mounts = file.find("file_mounts")) {
+    for (const auto& [there, here] : mounts->members) {
+      if (here.kind == Node::Kind::value) found.mounts.emplace_back(there, here.text);
+    }
+  }
+  found.script = variables(file, found, nodes == nullptr ? "1" : nodes->text);
+  add_text(*run, run->text, found.script);
+  return found;
+}
+
+/// "A100:80GB:2", whose parts stand in any order, or a table of them: dstack core/models/resources.py, GPUSpec.parse.
+Resource rented(const Node& gpu) {
+  Resource found;
+  const auto take = [&](std::string_view part) {
+    const auto least = part.substr(0, part.find(".."));
+    if (quantity::is_number(least))
+      found.count = least;
+    else if (!least.empty() && quantity::is_digit(least[0]))
+      found.memory = quantity::to_lower(least);
+    else if (found.type.empty())
+      found.type = quantity::to_lower(least.substr(0, least.find(',')));
+  };
+  for (const auto part : quantity::pieces_of(gpu.text, ":")) take(part);
+  for (const auto key : {"name", "memory", "count"}) {
+    const Node* part = gpu.find(key);
+    if (part != nullptr) take(part->items.empty() ? part->text : part->items.front().text);
+  }
+  return found;
+}
+
+void take_rented(const Node* gpu, Task& task) {
+  if (gpu == nullptr) return;
+  const Resource found = rented(*gpu);
+  const std::string label = found.memory.empty() ? found.type : found.type + "-" + found.memory;
+  const std::string type(gpu_of_label("accelerator", label));
+  task.machines.put({"slurm.gpus_per_node", found.count, {}, gpu->where, {}});
+  if (!found.type.empty()) {
+    task.machines.put({"slurm.gpu", type.empty() ? found.type : type, {}, gpu->where, {}});
+  } else if (!found.memory.empty()) {
+    task.assumed.push_back(fmt::format("gpu ({}): any accelerator of {} will do, say --gpu", gpu->where, found.memory));
+  }
+}
+
+/// dstack core/models/configurations.py: a task or a service is a list of commands and what is rented for them.
+std::optional<Task> dstack_task(const Node& file) {
+  const Node* type = file.find("type");
+  const Node* commands = file.find("commands");
+  if (type == nullptr || commands == nullptr || (type->text != "task" && type->text != "service")) return std::nullopt;
+  Task found;
+  take_rented(below(&file, {"resources", "gpu"}), found);
+  const Node* nodes = file.find("nodes");
+  const std::string count = nodes == nullptr ? "1" : nodes->text;
+  if (nodes != nullptr) found.machines.put({"slurm.nodes", count, {}, nodes->where, {}});
+  const Node* image = file.find("image");
+  LaunchCommand around;
+  if (image != nullptr) around = container_launch({image->text, line_of(image->where), {}}, {}, {});
+  if (const Setting* release = around.launcher.find("container.version")) {
+    found.machines.put({release->key, release->text, {}, image->where, {}});
+  }
+  take_variables(file, around);
+  for (const Setting& setting : around.launcher.all()) {
+    set_variable(quantity::without_start(setting.key, "environment."), setting.text, found.script);
+  }
+  const Setting* each = found.machines.find("slurm.gpus_per_node");
+  for (const auto name : {"DSTACK_GPUS_NUM", "DSTACK_GPUS_PER_NODE"}) {
+    if (each != nullptr) set_variable(name, each->text, found.script);
+  }
+  set_variable("DSTACK_NODES_NUM", count, found.script);
+  for (const Node& command : commands->items) add_text(command, command.text, found.script);
+  return found;
+}
+
+/// What stands for "${name}": llama-swap's own names, and those of a table of macros, which may name earlier ones.
+void expand(std::string& text, std::string_view name, const std::string& value) {
+  const std::string reference = fmt::format("${{{}}}", name);
+  for (auto at = text.find(reference); at != std::string::npos && text.size() < largest_settings;
+       at = text.find(reference, at + value.size())) {
+    text.replace(at, reference.size(), value);
+  }
+}
+
+/// A model's own macros stand for those of the same name around it.
+void expand_macros(std::string& text, const Node* macros, const Node* own) {
+  if (macros == nullptr) return;
+  for (auto each = macros->members.rbegin(); each != macros->members.rend(); ++each) {
+    const Node* nearer = own == nullptr ? nullptr : own->find(each->key);
+    expand(text, each->key, std::string(quantity::trim((nearer == nullptr ? each->value : *nearer).text)));
+  }
+}
+
+/// One command, whose lines need no backslashes and may be remarks (llama-swap internal/config, SanitizeCommand).
+std::string one_command(std::string_view text) {
+  std::string all;
+  for (const auto line : quantity::pieces_of(text, "\n")) {
+    const auto words = quantity::trim(line);
+    if (!words.starts_with('#')) all += quantity::trim(quantity::without_end(words, "\\"));
+    all += " \\\n";
+  }
+  return all + "\n";
+}
+
+/// Each model's server in the order of the file (config.example.yaml of llama-swap).
+std::optional<Task> swapped_models(const Node& file) {
+  const Node* models = file.find("models");
+  if (models == nullptr) return std::nullopt;
+  Task found;
+  for (const auto& [name, model] : models->members) {
+    const Node* command = model.find("cmd");
+    if (command == nullptr || command->kind != Node::Kind::value) continue;
+    std::string text = command->text;
+    const Node* own = model.find("macros");
+    expand_macros(text, own, own);
+    expand_macros(text, file.find("macros"), own);
+    expand(text, "MODEL_ID", name);
+    LaunchCommand around;
+    take_variables(model, around);
+    std::string front;
+    for (const Setting& setting : around.launcher.all()) {
+      const auto variable = quantity::without_start(setting.key, "environment.");
+      if (is_plain(variable, setting.text)) front += fmt::format("{}='{}' ", variable, setting.text);
+    }
+    add_text(*command, front + one_command(text), found.script);
+  }
+  return found.script.empty() ? std::nullopt : std::optional(std::move(found));
+}
+
+}  // namespace
+
+std::optional<Task> task_of(const Node& file) {
+  for (const auto read : {sky_task, dstack_task, swapped_models}) {
+    if (auto task = read(file)) return task;
+  }
+  return std::nullopt;
+}
+
+}  // namespace llmcalc::dialects
