@@ -35,7 +35,7 @@ void add_checkpoint(const program::Program& program, const spec::Question& quest
 
 namespace {
 
-/// What this rank has in the memory of its machine, as labelled lines.
+/// This rank's part of its machine's memory, as labelled lines.
 std::vector<LedgerLine> host_ledger(const spec::Question& question, const Walks& walks) {
   std::vector<LedgerLine> lines;
   const auto add = [&](Holding holding, std::string label, Bytes size, std::string formula, std::string_view source) {
@@ -146,7 +146,7 @@ std::string place_of(const Walks& walks, const memory::BlockPeak& point) {
   return block.name == "layer" ? fmt::format("layer {}", point.position) : std::string(block.name);
 }
 
-/// What the step's own operations take at a point of its timeline.
+/// The memory that the step's own operations take at a point of its timeline.
 std::optional<quantity::Seconds> time_of(const Walks& walks, const memory::BlockPeak& point) {
   if (walks.times.empty() || point.beside) return std::nullopt;
   if (point.phase == Phase::optimizer) return walks.step.optimizer;

@@ -43,7 +43,7 @@ std::optional<std::string> too_few_tokens(quantity::Tokens tokens);
 /// Empty where neither the person nor the preset knows the accelerator's power.
 std::optional<Footprint> footprint(const spec::Question& question, double gpu_hours);
 
-/// What failures and checkpoints make of a run's useful time. It is the same for all layouts of a run.
+/// Goodput: what failures and checkpoints leave of a run's useful time. It is the same for all layouts of a run.
 struct WallClock {
   quantity::Bytes checkpoint;
   quantity::Seconds save;      ///< one checkpoint

@@ -51,7 +51,7 @@ constexpr Source optimizer_sources[] = {
 #include "ledger/optimizers.inc"
 };
 
-/// What an optimizer keeps for a parameter, and the paper or file that says so.
+/// States that an optimizer keeps for a parameter, and the paper or file that says so.
 std::string_view source_of(Optimizer optimizer) {
   const auto found = std::ranges::find(optimizer_sources, optimizer, &Source::optimizer);
   return found == std::end(optimizer_sources) ? "no optimizer, no states" : found->text;

@@ -19,7 +19,7 @@ frameworks::Profile profile_of(const spec::Question& question);
 /// \throws quantity::BadInput when the pipeline has no such stage
 memory::StepMemory walk_stage(const memory::StepWalk& step, const spec::Question& question);
 
-/// What the ranks of one machine have in its memory together: what is offloaded and paged, and checkpoints.
+/// Host memory of the ranks of one machine together: what is offloaded and paged, and checkpoints.
 quantity::Bytes host_need(const memory::StepWalk& step, const spec::Question& question);
 
 struct Levels {

@@ -36,7 +36,7 @@ Lines about_links(const spec::Question& question) {
   return {fmt::format("communication {}; congestion is not modelled", source)};
 }
 
-/// What products are priced by, where no MFU says the time.
+/// The curves that products are priced by, where no MFU says the time.
 Lines about_products(const spec::Question& question) {
   if (question.pricing.mfu) return {};
   return {timing::matrix_source(*question.gpu)};
@@ -64,7 +64,7 @@ Lines about_servers(const spec::Question& question) {
                  "not modelled: the pools, blocks and batches of a server, which llmcalc serve answers for");
 }
 
-/// What experts that are spread over ranks leave open.
+/// Questions that experts leave open where they are spread over ranks.
 Lines about_experts(const spec::Question& question) {
   Lines lines;
   if (question.layout.ep == 1) return lines;
@@ -98,7 +98,7 @@ Lines about_drives(const spec::Question& question) {
   return {"drives are taken to be one a node, at 3 GB/s; --nvme-bandwidth states more"};
 }
 
-/// What PyTorch's own parallelism and torchao can do in another way than was priced.
+/// Ways of PyTorch's own parallelism and of torchao other than what was priced.
 Lines about_torch(const spec::Question& question) {
   const auto& training = question.training;
   const frameworks::Profile profile = frameworks::make_profile(training, question.gpu);
@@ -120,7 +120,7 @@ Lines about_torch(const spec::Question& question) {
   return lines;
 }
 
-/// What a run keeps elsewhere than on the accelerator.
+/// States that a run keeps elsewhere than on the accelerator.
 Lines kept_elsewhere(const memory::StepMemory& memory) {
   if (memory.paged == quantity::bytes(0)) return {};
   return {fmt::format("paged optimizer states, not counted above because the driver may move them to the host: {}",
@@ -304,7 +304,7 @@ Warning about_engine(const spec::Question& question, const Estimate& estimate) {
       question.training.colocate_fraction, quantity::format_gib(engine));
 }
 
-/// In the order in which they are read.
+/// All notes, in the order in which they are read.
 constexpr Warning (*all_warnings[])(const spec::Question&, const Estimate&) = {
     about_data,     about_batch,     about_positions, about_failures,     about_bubble,   about_peak,
     about_products, about_attention, about_engine,    about_other_stages, about_tightness};

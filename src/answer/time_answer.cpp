@@ -91,7 +91,7 @@ void operate(const spec::Question& question, const Walks& walks, TimeAnswer& ans
 /// Below, failures come faster than the run gets going again, and a thousandfold wall time tells nobody anything.
 constexpr double least_share = 1e-3;
 
-/// Of all ranks together.
+/// The sum over all ranks.
 quantity::Bandwidth storage_bandwidth(const spec::Question& question) {
   return question.reliability.checkpoint_bandwidth.value_or(static_cast<double>(question.layout.nodes) *
                                                             timing::default_storage_bandwidth_per_node);
@@ -128,7 +128,7 @@ namespace {
 
 std::string since(Seconds mtbf) { return std::isinf(quantity::in_seconds(mtbf)) ? "infinite" : format_duration(mtbf); }
 
-/// What each input rests on: the person's word or a default's source.
+/// The ground of each input: the person's word or a default's source.
 std::string sources(const spec::Reliability& given) {
   const auto of = [](bool stated, std::string_view source) { return stated ? std::string_view("as given") : source; };
   return fmt::format("Daly 2006, doi:10.1016/j.future.2004.11.016 equations 20 and 37; M: {}; d: {}; R: {}",

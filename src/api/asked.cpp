@@ -19,7 +19,7 @@ namespace {
 using read::Given;
 using read::Source;
 
-/// What --from says of the model's own file, as the word that options replace.
+/// The model's own file as --from says it, a word that options replace.
 void add_config_word(dialects::Reading& reading) {
   if (!reading.config) return;
   std::erase_if(reading.words, [](const Given& word) { return word.term == "model"; });

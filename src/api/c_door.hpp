@@ -16,10 +16,10 @@ std::vector<Word> words_of_object(std::string_view question);
 /// \pre the argument outlives what is returned
 Outside outside_of(const llmcalc_outside* given);
 
-/// What llmcalc_ask does, asked anywhere.
+/// llmcalc_ask over any surroundings.
 int answer_in_c(const char* verb, const char* question, const Surroundings& around, char** answer) noexcept;
 
-/// The same of a command line as people type it: a JSON list of the words behind "llmcalc".
+/// A command line as people type it, answered likewise: a JSON list of the words behind "llmcalc".
 int answer_line_in_c(const char* line, const Surroundings& around, char** answer) noexcept;
 
 }  // namespace llmcalc::api

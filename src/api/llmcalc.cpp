@@ -72,7 +72,7 @@ std::string text_of(const std::string& term, const json& value) {
   throw BadInput("/" + term, "expected a text, a number or a boolean, found " + value.dump());
 }
 
-/// What belongs to no option stands in a list of this name.
+/// The name of the list in which stands what belongs to no option.
 constexpr std::string_view names = "names";
 
 std::string form_of(const std::vector<Word>& words) {

@@ -68,7 +68,8 @@ std::vector<std::string> plain_words(const read::Term& term, const std::vector<s
       words, [](std::string_view word) { return std::string(word); }, is_plain);
 }
 
-/// What a term is tried at around its value of now: half and double, and again; every word of a closed vocabulary.
+/// Values that a term is tried at around its value of now: half and double, and again; every word of a closed
+/// vocabulary.
 std::vector<std::string> tried_around(const read::Term& term, const spec::Question& question, const std::string& now) {
   if (term.words != nullptr) return plain_words(term, term.words(), question);
   if (term.values.find('|') != term.values.npos) {

@@ -17,7 +17,7 @@ using read::Given;
 
 namespace {
 
-/// What a row tells of a run, in this order, behind what tells the bases apart.
+/// Columns of a run's row, in this order, behind what tells the bases apart.
 std::span<const std::string_view> row_terms() { return chosen_terms().subspan(1); }  // but for the framework
 
 class ReportBuilder {

@@ -64,7 +64,7 @@ bool says(const spec::Question& question, std::string_view option) {
   return std::ranges::all_of(launches, [&](const auto& launch) { return std::ranges::none_of(launch.beyond, is_it); });
 }
 
-/// Of shardings those that a command of the framework says, where nobody chose.
+/// Shardings that a command of the framework says, where nobody chose.
 void leave_out_shardings(search::PlanQuestion& question) {
   const spec::Question& base = question.bases.front();
   const auto differs = [&](const spec::Question& each) { return each.training.framework != base.training.framework; };
@@ -96,7 +96,7 @@ bool says_offload(spec::Question question, spec::Offload offload) {
   });
 }
 
-/// Of several frameworks each may have what another has not.
+/// Each of several frameworks may have what another has not.
 void leave_out_offloads(search::PlanQuestion& question) {
   const auto framework = question.bases.front().training.framework;
   const auto differs = [&](const spec::Question& base) { return base.training.framework != framework; };
@@ -106,7 +106,7 @@ void leave_out_offloads(search::PlanQuestion& question) {
   }
 }
 
-/// What no command of any of the frameworks could start is not searched.
+/// Layouts that no command of any of the frameworks could start are not searched.
 void leave_out_unsaid(search::PlanQuestion& question) {
   leave_out_shardings(question);
   leave_out_offloads(question);
@@ -172,7 +172,7 @@ std::optional<std::int64_t> Planner::fewest(const std::vector<Given>& words) con
   return enough;
 }
 
-/// Of all accelerators there are, those that the objective and the limits can be told of.
+/// Accelerators that the objective and the limits can be told of.
 void Planner::leave_out_unknown(read::PlanWords& plan) const {
   const bool needs_price = options_.asked.objective == search::Objective::cost || options_.asked.limits.cost;
   const bool needs_power = options_.asked.objective == search::Objective::energy;
@@ -324,7 +324,7 @@ std::vector<std::string> compared(const std::string& list, const read::Catalogue
 
 constexpr std::size_t best_servers = 5;
 
-/// What a person said is kept, what nobody said is searched.
+/// Terms that a person said are kept, those that nobody said are searched.
 search::ServerPlans plans_for(const std::vector<Given>& words, const spec::Question& question) {
   const auto open = [&](std::string_view term) { return !read::has_word(words, term); };
   return search::plan_server(question, {.engines = open("engine"), .quants = open("quant")}, best_servers);

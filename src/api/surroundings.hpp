@@ -35,7 +35,7 @@ struct Lookup {
   bool is_quiet = false;
 };
 
-/// What a reading is called that knows no more than a name of the Hub.
+/// The kind of a reading that knows no more than a name of the Hub.
 inline constexpr std::string_view hub_kind = "model of the Hub";
 
 class Surroundings {
@@ -48,7 +48,7 @@ class Surroundings {
 
   /// The presets in force: those that ship, and those of --presets or of the user.
   virtual read::Catalogue catalogue(const Arguments& arguments) const;
-  /// The same with what --calibration says of the user's own runs; "none" says nothing of them.
+  /// These presets with what --calibration says of the user's own runs; "none" says nothing of them.
   virtual read::Catalogue calibrated(const Arguments& arguments) const;
 
   /// The whole of a text file.

@@ -26,7 +26,7 @@ namespace {
 using read::Given;
 using search::Restated;
 
-/// What a person asked, before it was completed.
+/// The question of a person, before it was completed.
 struct Asked {
   const std::vector<read::Given>& words;
   const std::optional<read::ConfigText>& config;
@@ -79,8 +79,8 @@ search::Restate restating(const Asked& asked, const spec::Question& question) {
   };
 }
 
-/// What a trainer of one card and one that shards need for a model that is known by its size alone. Sequence and batch
-/// are those of the answer.
+/// The need of a trainer of one card and of one that shards, for a model that is known by its size alone. Sequence and
+/// batch are those of the answer.
 std::vector<render::TrainerNeed> trainers(const spec::Question& question, const search::Restate& restate,
                                           const std::vector<spec::Word>& echo) {
   const auto framework = std::ranges::find(echo, "framework", &spec::Word::term);

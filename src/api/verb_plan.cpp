@@ -117,7 +117,7 @@ Reply plan_each(const Arguments& arguments, const AskedQuestion& asked, const Pl
                      [&](const NamedRun& run) { return line_of(run, asked, options, sources); });
 }
 
-/// What a term takes in a table when nobody says.
+/// The values of a term in a table when nobody says.
 struct UsualValues {
   std::string_view term;
   std::string_view values;
@@ -277,7 +277,7 @@ std::string_view word_of(Objective objective) {
 
 namespace {
 
-/// What the search chose is said as it chose it.
+/// Choices of the search are said as it made them.
 bool is_chosen(const Given& word) {
   return read::is_choice(word.term) || word.term == "zero" || word.term == "recompute_modules" ||
          (word.term != "framework" && quantity::contains(chosen_terms(), word.term));

@@ -145,8 +145,8 @@ ScaleOptions scale_options(const Arguments& arguments) {
   return options;
 }
 
-/// What an accelerator adds: its bandwidth where weights have a width, its peak, price and usual MFU where time or
-/// money is in question.
+/// Words that an accelerator adds: its bandwidth where weights have a width, its peak, price and usual MFU where time
+/// or money is in question.
 void add_accelerator(ScaleQuestion& question, const spec::Accelerator& gpu) {
   const bool timed = question.gpus || question.time || question.mfu || question.gpu_time || question.cost;
   if (timed) {

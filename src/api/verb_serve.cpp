@@ -44,7 +44,7 @@ dialects::ServedNames served_names(const std::vector<read::Given>& words, const 
   return names;
 }
 
-/// What is said of the server is said of the best one that was found; what was assumed in its place is no matter.
+/// Words about the server are about the best one that was found; what was assumed in its place is no matter.
 void take_best(const search::ServerPlans& plans, read::Resolved& resolved) {
   if (plans.best.empty()) return;
   resolved.question = plans.best.front().question;
@@ -79,7 +79,7 @@ std::vector<read::Given> with_change(std::vector<read::Given> words, std::string
   return read::with_said(std::move(words), said);
 }
 
-/// What --find found that does what was asked: the first that carries the load, or all there is to it.
+/// Findings of --find that do what was asked: the first that carries the load, or all there is to it.
 const serving::Candidate* chosen_of(const std::vector<serving::Candidate>& found) {
   if (found.size() == 1 && found.front().starts) return &found.front();
   return quantity::find_or_null(found, true, &serving::Candidate::carries);
@@ -254,7 +254,7 @@ std::string waiting_words(const serving::ServingAnswer& answer) {
   return "with whole contexts " + std::to_string(answer.capacity.queued) + " of the requests wait";
 }
 
-/// What all servers of a call are asked with.
+/// The words that all servers of a call are asked with.
 struct Asking {
   const AskedQuestion& question;
   const Sources& sources;

@@ -76,7 +76,7 @@ void refuse_no_verdict() {
                            "name one, as --gpu a100-80, or leave out --strict and --quiet");
 }
 
-/// What people call what a verb does.
+/// Names that people have for what a verb does.
 struct Called {
   std::string_view theirs;
   std::string_view hint;

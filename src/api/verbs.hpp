@@ -40,10 +40,10 @@ std::vector<Flag> all_flags(const Verb& verb);
 /// The form of the answer that --format asks for: the first of the verb's where nobody says.
 std::string_view format_of(const Verb& verb, const Arguments& arguments);
 
-/// What it answers, and what changed since the answer that --baseline names.
+/// The verb's answer, and what changed since the answer that --baseline names.
 Reply answer(const Verb& verb, const Arguments& arguments, const Surroundings& around);
 
-/// What `llmcalc::ask` of a verb answers, asked anywhere.
+/// The answer of `llmcalc::ask`, asked anywhere.
 /// \throws quantity::BadInput naming the verb or the word that is wrong or missing
 Reply ask(std::string_view verb, std::span<const Word> words, const Surroundings& around);
 

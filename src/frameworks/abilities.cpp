@@ -11,7 +11,7 @@ using spec::Question;
 
 namespace {
 
-/// What a term of the vocabulary asks of a framework.
+/// The ability that a term of the vocabulary asks of a framework.
 struct Demand {
   std::string_view term;
   bool (*is_met)(const Abilities& can, const Question& question);

@@ -15,7 +15,7 @@ struct Question;
 
 namespace llmcalc::frameworks {
 
-/// What a rule looks at.
+/// Terms that a rule looks at.
 struct LayoutUse {
   const spec::Shape& shape;
   const spec::Training& training;

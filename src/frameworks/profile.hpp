@@ -157,7 +157,7 @@ struct GradientChoices {
   }
 };
 
-/// What the training loop itself holds on to.
+/// Tensors that the training loop itself holds on to.
 struct LoopChoices {
   bool keeps_batch = false;          ///< token ids, labels and mask (int64) stay on the device during the step
   bool starts_with_longest = false;  ///< the first micro-batch is the longest: nothing of an earlier one lies beside it
@@ -201,7 +201,7 @@ struct StepChoices {
   bool widens_gradients = false;
 };
 
-/// What the host does between kernels.
+/// Work of the host between kernels.
 struct HostChoices {
   bool heavy_modules = false;      ///< a module around a product does more on the host than the product's own call
   bool compiled = false;           ///< a program without an interpreter hands kernels over faster than they run

@@ -9,7 +9,7 @@
 
 namespace llmcalc::frameworks {
 
-/// What a release changed.
+/// Changes that a release brought.
 enum class Behaviour {
   narrow_logits_stay,
   adapters_widen_inputs,

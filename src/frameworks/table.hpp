@@ -56,7 +56,7 @@ struct Default {
 /// The first default of a term that holds, or nullptr.
 const Default* default_of(const spec::Question& question, std::string_view term);
 
-/// What `--dtype bf16` means to a trainer whose weights may rest in fp32.
+/// The meaning of `--dtype bf16` to a trainer whose weights may rest in fp32.
 enum class HalfPrecision {
   pure,                 ///< weights, gradients and moments in bf16, or the 16-bit recipe of its states
   autocast,             ///< fp32 weights, cast at each use
@@ -85,7 +85,7 @@ enum class TrainingEngine {
 /// The measured runs from which an error bar of memory is taken.
 enum class MemoryRuns { huggingface, megatron, other_torch, textbook };
 
-/// What a search tries where nobody says.
+/// Values that a search tries where nobody says.
 struct Space {
   List<spec::Sharding> shardings;  ///< weakest first
   List<spec::Schedule> schedules;
@@ -93,7 +93,7 @@ struct Space {
   bool splits_models = true;  ///< by tensor, pipeline, context or expert parallelism
 };
 
-/// What a file of presets/frameworks says.
+/// The contents of a file of presets/frameworks.
 struct FrameworkRow : Abilities {
   spec::Framework framework{};
   List<std::string_view, 4> words;  ///< the first is the canonical one

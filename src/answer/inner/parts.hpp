@@ -30,18 +30,18 @@ struct Walks {
 
 Walks walk(const spec::Question& question);
 
-/// What an evaluation between two steps has at its highest moment, beside what rests there.
+/// The highest moment of an evaluation between two steps, beside what rests there.
 void add_evaluation(const spec::Question& question, memory::StepMemory& memory);
 
-/// What is there while a checkpoint is written between two steps, where somebody asks.
+/// Memory while a checkpoint is written between two steps, where somebody asks.
 void add_checkpoint(const program::Program& program, const spec::Question& question, memory::StepMemory& memory);
 
 TimeAnswer time_answer(const spec::Question& question, const Walks& walks);
 
-/// What the engine of an online algorithm holds of the model: its weights in 16 bits.
+/// The model's weights in 16 bits, which the engine of an online algorithm holds.
 quantity::Bytes engine_weights(std::int64_t parameters);
 
-/// Of one optimizer step over all data-parallel ranks.
+/// Tokens of one optimizer step over all data-parallel ranks.
 double step_tokens(const spec::Question& question);
 
 /// The time of a step and what follows from it: by the given MFU, or by the program.
@@ -54,13 +54,13 @@ Goodput goodput(const spec::Question& question, const program::Program& program,
 
 Verdict verdict(const spec::Question& question, const trust::Need& need);
 
-/// What is alive at the peak as labelled lines that sum to the device total.
+/// Lines of what is alive at the peak, which sum to the device total.
 std::vector<LedgerLine> ledger(const spec::Question& question, const Walks& walks, const MemoryAnswer& memory);
 
-/// What the model of this run leaves out.
+/// Sentences about what the model of this run leaves out.
 std::vector<std::string> notes(const spec::Question& question, const Walks& walks);
 
-/// What the person should look at.
+/// Sentences about what the person should look at.
 std::vector<std::string> warnings(const spec::Question& question, const Estimate& estimate);
 
 }  // namespace llmcalc::answer

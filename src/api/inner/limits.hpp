@@ -17,7 +17,7 @@ std::vector<Flag> limit_flags(std::string_view group);
 
 search::PlanLimits limits_of(const Arguments& arguments);
 
-/// What goes beyond them, a sentence each; with `strict` the high end of the error bar counts.
+/// Sentences, one for each limit that is exceeded; with `strict` the high end of the error bar counts.
 /// \throws quantity::BadInput at a limit of what is not known of the run
 std::vector<std::string> beyond(const search::PlanLimits& limits, const answer::Estimate& estimate, bool strict);
 

@@ -18,7 +18,7 @@
 
 namespace llmcalc::api {
 
-/// What a search chooses of a run, in the order of a report.
+/// Terms of a run that a search chooses, in the order of a report.
 std::span<const std::string_view> chosen_terms();
 
 /// Where the words of a command are looked up.
@@ -45,7 +45,7 @@ std::string fit_command(const AskedWords& asked, const std::vector<read::Given>&
 
 enum class PlanFormat { text, json, html, csv, markdown, junit };
 
-/// What grows as long as any layout fits.
+/// The term that grows as long as any layout fits.
 enum class Largest { nothing, seq, params };
 
 struct PlanOptions {
@@ -79,7 +79,7 @@ class Planner {
 
   search::PlanSpace space(const read::PlanWords& plan) const;
 
-  /// What a command for one of the runs is checked against.
+  /// The question that a command for one of the runs is checked against.
   FitSource source() const { return {sources_.catalogue, config_, options_.presets, options_.calibration}; }
 
   /// Whether any layout is within the limits.

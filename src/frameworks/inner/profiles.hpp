@@ -10,13 +10,13 @@
 
 namespace llmcalc::frameworks {
 
-/// What a profile depends on.
+/// Facts that a profile depends on.
 struct Run {
   const spec::Training& training;
   const std::optional<spec::Accelerator>& gpu;
 };
 
-/// What textbooks count, and programs of which no more is known.
+/// The profile of textbooks, and of programs of which no more is known.
 Profile textbook_profile(const Run& run);
 Profile maxtext_profile(const Run& run);
 Profile pax_profile(const Run& run);
@@ -47,7 +47,7 @@ Profile internevo_profile(const Run& run);
 Profile colossalai_profile(const Run& run);
 Profile llm_c_profile(const Run& run);
 
-/// What DeepSpeed's engine makes of a program's profile.
+/// DeepSpeed's engine around a program's profile.
 void apply_deepspeed(const Run& run, Profile& profile);
 
 /// Those of a PyTorch process.
