@@ -23,6 +23,8 @@ std::vector<std::string> words_for() {
   return words;
 }
 
-inline spec::Question question(std::string_view line) { return ask(line).question; }
+inline spec::Question question(std::string_view line, const read::Catalogue& catalogue = {}) {
+  return ask(line, catalogue).question;
+}
 
 }  // namespace llmcalc::test

@@ -5,7 +5,7 @@
 #include "asking.hpp"
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "read/presets.hpp"
+#include "read/presets/embedded_presets.hpp"
 #include "spec/names.hpp"
 
 #include <set>
@@ -21,12 +21,17 @@ std::vector<std::string> models() {
   return names;
 }
 
+/// With the model read, once for all that is asked of it.
+read::Catalogue catalogue_with(const read::EmbeddedPreset& model) {
+  return {{{std::string(model.file), std::string(model.json)}}, {}};
+}
+
 /// Whether the question is answered; one that is refused is refused by name.
-bool is_answered(const std::string& line, bool with_advice) {
+bool is_answered(const std::string& line, bool with_advice, const read::Catalogue& catalogue = {}) {
   CAPTURE(line);
   try {
-    const auto estimate = with_advice ? api::fit(test::words(line), std::nullopt, read::Catalogue()).estimate
-                                      : answer::estimate(test::question(line));
+    const auto estimate = with_advice ? api::fit(test::words(line), std::nullopt, catalogue).estimate
+                                      : answer::estimate(test::question(line, catalogue));
     const bool counts =
         estimate.memory.peak_needed > quantity::bytes(0) && std::isfinite(in_seconds(estimate.compute.step));
     if (!counts) FAIL_CHECK("an answer without a figure");
@@ -47,12 +52,13 @@ TEST_CASE("every preset, framework and method is answered or refused by name", "
   const auto methods = test::words_for<spec::Method>();
   std::size_t answered = 0;
   std::size_t asked = 0;
-  for (const auto& model : models()) {
+  for (const auto& model : read::embedded_models()) {
+    const auto catalogue = catalogue_with(model);
     for (const auto& framework : frameworks) {
       for (const auto& method : methods) {
-        const std::string line =
-            "--model " + model + " --framework " + framework + " --method " + method + " --gpu h200-sxm";
-        answered += is_answered(line, false) ? 1U : 0U;
+        const std::string line = "--model " + std::string(model.id) + " --framework " + framework + " --method " +
+                                 method + " --gpu h200-sxm";
+        answered += is_answered(line, false, catalogue) ? 1U : 0U;
         ++asked;
       }
     }

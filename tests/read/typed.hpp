@@ -31,7 +31,7 @@ inline std::vector<read::Given> words(std::string_view line, read::Source source
 
 /// What the words of a line are completed to. They are the textbook's unless they name a framework, and where that asks
 /// for the batch of a step it is one micro-batch unless they say another.
-inline read::Resolved ask(std::string_view line) {
+inline read::Resolved ask(std::string_view line, const read::Catalogue& catalogue = {}) {
   auto given = words(line);
   const auto find = [&](std::string_view term) { return std::ranges::find(given, term, &read::Given::term); };
   if (find("framework") == given.end()) given.push_back({"framework", "generic", {read::Source::flag, "--framework"}});
@@ -39,7 +39,7 @@ inline read::Resolved ask(std::string_view line) {
   const bool asks = framework != nullptr && frameworks::row_of(framework->value).asks_for_batch;
   const bool is_said = find("global_batch") != given.end() || find("grad_accum") != given.end();
   if (asks && !is_said) given.push_back({"grad_accum", "1", {read::Source::flag, "--grad-accum"}});
-  return read::resolve(given, std::nullopt, read::Catalogue());
+  return read::resolve(given, std::nullopt, catalogue);
 }
 
 /// What is echoed of a term.
