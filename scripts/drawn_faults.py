@@ -118,13 +118,14 @@ class Source:
         return index
 
     def declaration(self, index):
-        """The same, outside of the braces of an initializer."""
+        """The same, outside of the braces of an initializer and behind no other row of it."""
         first = self.statement(index)
-        while first > 1 and self.tokens[first - 1].text == "{":
-            ahead = self.tokens[first - 2]
-            if ahead.text not in {"=", "{", ",", "(", "return"} and ahead.end != self.tokens[first - 1].start:
+        while first > 1 and (self.tokens[first - 1].text == "{" or self.tokens[first].text == ","):
+            begin = self.partner.get(first - 1, first - 1) if self.tokens[first].text == "," else first - 1
+            ahead = self.tokens[begin - 1]
+            if ahead.text not in {"=", "{", ",", "(", "return"} and ahead.end != self.tokens[begin].start:
                 break
-            first = self.statement(first - 1)
+            first = self.statement(begin)
         return first
 
     def is_run(self, index):
