@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace llmcalc::render {
@@ -30,6 +31,9 @@ struct ServingReport {
   std::vector<std::string> warnings;         ///< what the caller should look at
   std::vector<spec::Assumption> assumptions;
   std::string version;  ///< of the tool; JSON names it
+
+  /// Before the command, which is another server's where the one that was asked does not start.
+  std::string_view launch_label() const { return launched_with.empty() ? "start" : "so start"; }
 };
 
 std::string to_text(const ServingReport& report, const TextStyle& style);

@@ -327,11 +327,11 @@ quantity::Bytes cache_of(const ServingReport& report) {
 Paragraph serving_launch(const ServingReport& report, const TextStyle& style) {
   Paragraph block;
   if (!report.prefill_launch.empty() && !report.plans && !style.full && !style.explain)
-    return {labelled("start", "servers of two kinds: their commands with --full", style), 1};
+    return {labelled(report.launch_label(), "servers of two kinds: their commands with --full", style), 1};
   const spec::Layout& layout = report.answer.deployment.question.layout;
   const auto& prefill = report.answer.deployment.prefill;
   const std::int64_t readers = prefill ? prefill->question.layout.gpus : 0;
-  std::string_view label = report.launched_with.empty() ? "start" : "so start";
+  std::string_view label = report.launch_label();
   const auto add = [&](std::string_view what, const std::string& launch, std::int64_t servers, std::int64_t gpus) {
     if (launch.empty()) return;
     std::string heading(what);
@@ -392,7 +392,8 @@ std::string to_text(const ServingReport& report, const TextStyle& style) {
   const std::string text = on_a_screen(blocks, lines);
   const bool has_room = std::cmp_less_equal(std::ranges::count(text, '\n'), lines);
   if (has_room || report.launch_notes.empty()) return on_screen(text, style);
-  blocks[blocks.size() - 2] = {labelled("start", "--full prints the command, and what has to be put in it", style), 1};
+  constexpr std::string_view elsewhere = "--full prints the command, and what has to be put in it";
+  blocks[blocks.size() - 2] = {labelled(report.launch_label(), elsewhere, style), 1};
   return on_screen(on_a_screen(blocks, lines), style);
 }
 
