@@ -21,9 +21,9 @@ constexpr int most_files_deep = 4;
 
 constexpr std::string_view known_things =
     "known are files of axolotl, LLaMA-Factory, trl, transformers, accelerate, DeepSpeed, ms-swift, torchtitan, "
-    "torchtune, NeMo, NeMo AutoModel, NeMo-RL, verl, OpenRLHF, slime, prime-rl, MaxText, llm-foundry, Primus, GPT-NeoX "
+    "torchtune, NeMo, NeMo AutoModel, NeMo-RL, verl, OpenRLHF, slime, prime-rl, MaxText, llm-foundry, Primus "
     "and Megatron-LM, commands and scripts that start them or a server, manifests of Kubernetes, compose files, tasks "
-    "of SkyPilot and dstack, llama-swap, GGUF, safetensors and model folders";
+    "of SkyPilot and dstack, files of llama-swap, GGUF, safetensors and model folders";
 
 /// The workers of a job run what its master runs.
 bool is_replica(const LaunchCommand& container, const LaunchCommand& of) {
