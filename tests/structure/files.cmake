@@ -4,7 +4,7 @@
 cmake_minimum_required(VERSION 3.25)
 
 set(longest 400)  # lines of one source file
-set(most_without_noun 254)  # comments that begin so, of the whole tree; this number only falls
+set(most_without_noun 253)  # comments that begin so, of the whole tree; this number only falls
 set(without_noun "///<? (Of|What|The same|With|In)[ ,:]")
 set(begun_without_noun 0)
 file(GLOB_RECURSE sources RELATIVE "${ROOT}" "${ROOT}/src/*.[ch]pp" "${ROOT}/include/*.[ch]pp" "${ROOT}/tests/*.[ch]pp")

@@ -38,23 +38,7 @@ void each_variable(const Node& container, const Variable& take) {
 /// Kubernetes puts a container's variables in the place of "$(NAME)" (Define Environment Variables for a Container).
 std::string with_variables(std::string text, const Node& container) {
   each_variable(container, [&](const std::string& name, const Node& value) {
-    const std::string reference = "$(" + name + ")";
-    if (value.text.find("$(") != std::string::npos) return;
-    for (auto at = text.find(reference); at != std::string::npos && text.size() < largest_settings;
-         at = text.find(reference, at + value.text.size())) {
-      text.replace(at, reference.size(), value.text);
-    }
-  });
-  return text;
-}
-
-/// Assignments that a shell in the container finds made.
-std::string assignments(const Node& container) {
-  std::string text;
-  each_variable(container, [&](const std::string& name, const Node& value) {
-    const bool plain = !name.empty() && std::ranges::all_of(name, is_name_char) && !quantity::is_digit(name[0]);
-    if (!plain || value.text.find_first_of("'\n") != std::string::npos) return;
-    text.append(name).append("='").append(value.text).append("';");
+    if (value.text.find("$(") == std::string::npos) text = with_value(text, "$(" + name + ")", value.text);
   });
   return text;
 }
@@ -87,6 +71,28 @@ const Node* below(const Node* node, std::initializer_list<std::string_view> keys
   return node;
 }
 
+std::string with_value(std::string_view text, std::string_view reference, std::string_view value) {
+  std::string all;
+  for (auto at = text.find(reference); at != text.npos && all.size() < largest_settings; at = text.find(reference)) {
+    all.append(text.substr(0, at)).append(value);
+    text.remove_prefix(at + reference.size());
+  }
+  return all.append(text);
+}
+
+std::string assignment(std::string_view name, std::string_view value, char end) {
+  const bool plain = !name.empty() && std::ranges::all_of(name, quantity::is_name_char) && !quantity::is_digit(name[0]);
+  if (!plain || value.find_first_of("'\n") != value.npos) return {};
+  return std::string(name).append("='").append(value).append("'") + end;
+}
+
+std::string assignments(const Node& container, char end) {
+  std::string text;
+  each_variable(container,
+                [&](const std::string& name, const Node& value) { text += assignment(name, value.text, end); });
+  return text;
+}
+
 int line_of(const std::string& where) {
   const auto colon = where.rfind(':');
   auto line = std::string_view(where).substr(colon == std::string::npos ? where.size() : colon + 1);
@@ -113,7 +119,7 @@ std::vector<ShellWord> container_words(const Node& container, std::string_view p
   for (const auto key : {"entrypoint", "command"}) add_words(container, key, place, words);
   add_words(container, "args", place, words);
   const bool script = words.size() >= 3 && base_name(words[0].text).ends_with("sh") && words[1].text.starts_with("-");
-  if (script) words[2].text = assignments(container) + words[2].text;
+  if (script) words[2].text = assignments(container, ';') + words[2].text;
   return without_shell(std::move(words), place);
 }
 

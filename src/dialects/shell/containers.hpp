@@ -1,5 +1,5 @@
 // Commands inside containers (docker run, compose files, Kubernetes manifests), and what schedulers say of the
-// machines: the directives of Slurm, tasks of SkyPilot and dstack.
+// machines: the directives of Slurm, tasks of SkyPilot and dstack, the commands of llama-swap.
 #pragma once
 
 #include "dialects/reading.hpp"
@@ -37,6 +37,15 @@ std::vector<LaunchCommand> containers_in(const Node& file, std::string_view plac
 
 /// Below a table, key by key; nullptr where one is missing.
 const Node* below(const Node* node, std::initializer_list<std::string_view> keys);
+
+/// A text with a value in the place of each such reference to it, up to the size of a file of settings.
+std::string with_value(std::string_view text, std::string_view reference, std::string_view value);
+
+/// "NAME='value'" for a shell, and what ends it; empty where that would need other quotes.
+std::string assignment(std::string_view name, std::string_view value, char end);
+
+/// Assignments that a shell finds made: the variables of a container.
+std::string assignments(const Node& container, char end);
 
 /// The line in "deploy.yaml:12"; 0 where there is none.
 int line_of(const std::string& where);
@@ -83,16 +92,16 @@ std::vector<LaunchCommand> kserve_launches(const Node& file, std::string_view pl
 /// "slurm.nodes", "slurm.gpus_per_node", "slurm.gpus", "slurm.gpu".
 Settings slurm_settings(const std::vector<ShellWord>& directives, std::string_view place);
 
-/// A script with the machines that are rented for it.
+/// A script, and the machines that are rented for it where it says any.
 struct Task {
   std::string script;  ///< on the lines of the file
   Settings machines;   ///< "slurm.gpu", "slurm.gpus_per_node", "slurm.nodes": the words of a job
   std::string folder;  ///< in which it runs, below that of the file
   std::vector<std::pair<std::string, std::string>> mounts;  ///< folders of its machines, and where they come from
-  std::vector<std::string> assumed;                         ///< of several types of accelerators the first
+  std::vector<std::string> assumed;                         ///< which accelerator, where several will do
 };
 
-/// Of SkyPilot, of dstack, or the commands of llama-swap; nothing where a file is none.
+/// A task of SkyPilot or dstack, or the commands of llama-swap; nothing where a file is none.
 std::optional<Task> task_of(const Node& file);
 
 /// Where a file that the script names may lie, from the folder of the task.

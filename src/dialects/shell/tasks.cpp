@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -59,24 +58,6 @@ void take_accelerators(const Node& file, Task& task) {
   }
 }
 
-/// What is rented: a type, or none, how much memory at least, and how many.
-struct Resource {
-  std::string type;
-  std::string memory;
-  std::string count = "1";
-};
-
-bool is_plain(std::string_view name, std::string_view value) {
-  const bool letters =
-      !name.empty() && std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
-  return letters && !quantity::is_digit(name.front()) && value.find_first_of("'\n") == value.npos;
-}
-
-/// An assignment that the script finds made.
-void set_variable(std::string_view name, std::string_view value, std::string& script) {
-  if (is_plain(name, value)) script += fmt::format("{}='{}';", name, value);
-}
-
 /// Puts a text of the file on its own line of the script; that of a block begins behind its key.
 void add_text(const Node& node, std::string_view text, std::string& script) {
   const auto lines = static_cast<int>(std::ranges::count(script, '\n'));
@@ -88,7 +69,7 @@ void add_text(const Node& node, std::string_view text, std::string& script) {
 /// What the script finds set: the task's own variables, and SkyPilot's.
 std::string variables(const Node& file, const Task& task, const std::string& nodes) {
   std::string text;
-  const auto set = [&](std::string_view name, std::string_view value) { set_variable(name, value, text); };
+  const auto set = [&](std::string_view name, std::string_view value) { text += assignment(name, value, ';'); };
   for (const auto key : {"envs", "secrets"}) {
     const Node* own = file.find(key);
     if (own == nullptr) continue;
@@ -112,19 +93,6 @@ void take_release(const Node* setup, Task& task) {
   if (!number.empty()) task.machines.put({"container.version", std::string(number), {}, setup->where, {}});
 }
 
-}  // namespace
-
-std::vector<std::string> places_of(const std::string& path, const Task& task) {
-  std::vector<std::string> places{path};
-  if (!task.folder.empty()) places.push_back(task.folder + "/" + path);
-  for (const auto& [there, here] : task.mounts) {
-    if (path.starts_with(there + "/")) places.push_back(here + path.substr(there.size()));
-  }
-  return places;
-}
-
-namespace {
-
 std::optional<Task> sky_task(const Node& file) {
   const Node* run = file.find("run");
   const bool task = run != nullptr && run->kind == Node::Kind::value &&
@@ -147,6 +115,13 @@ std::optional<Task> sky_task(const Node& file) {
   add_text(*run, run->text, found.script);
   return found;
 }
+
+/// What is rented: a type, or none, how much memory at least, and how many.
+struct Resource {
+  std::string type;
+  std::string memory;
+  std::string count = "1";
+};
 
 /// "A100:80GB:2", whose parts stand in any order, or a table of them: dstack core/models/resources.py, GPUSpec.parse.
 Resource rented(const Node& gpu) {
@@ -181,7 +156,8 @@ void take_rented(const Node* gpu, Task& task) {
   }
 }
 
-/// dstack core/models/configurations.py: a task or a service is a list of commands and what is rented for them.
+/// dstack core/models/configurations.py: a task or a service is a list of commands and what is rented for them. Its
+/// documentation of configurations calls DSTACK_GPUS_NUM "the total number of GPUs in the run".
 std::optional<Task> dstack_task(const Node& file) {
   const Node* type = file.find("type");
   const Node* commands = file.find("commands");
@@ -197,34 +173,25 @@ std::optional<Task> dstack_task(const Node& file) {
   if (const Setting* release = around.launcher.find("container.version")) {
     found.machines.put({release->key, release->text, {}, image->where, {}});
   }
-  take_variables(file, around);
-  for (const Setting& setting : around.launcher.all()) {
-    set_variable(quantity::without_start(setting.key, "environment."), setting.text, found.script);
+  found.script = assignments(file, ';') + assignment("DSTACK_NODES_NUM", count, ';');
+  if (const Setting* each = found.machines.find("slurm.gpus_per_node")) {
+    found.script += assignment("DSTACK_GPUS_PER_NODE", each->text, ';');
+    if (quantity::is_number(count) && quantity::is_number(each->text))
+      found.script += fmt::format("DSTACK_GPUS_NUM=$(({}*{}));", count, each->text);
   }
-  const Setting* each = found.machines.find("slurm.gpus_per_node");
-  for (const auto name : {"DSTACK_GPUS_NUM", "DSTACK_GPUS_PER_NODE"}) {
-    if (each != nullptr) set_variable(name, each->text, found.script);
-  }
-  set_variable("DSTACK_NODES_NUM", count, found.script);
   for (const Node& command : commands->items) add_text(command, command.text, found.script);
   return found;
 }
 
-/// What stands for "${name}": llama-swap's own names, and those of a table of macros, which may name earlier ones.
-void expand(std::string& text, std::string_view name, const std::string& value) {
-  const std::string reference = fmt::format("${{{}}}", name);
-  for (auto at = text.find(reference); at != std::string::npos && text.size() < largest_settings;
-       at = text.find(reference, at + value.size())) {
-    text.replace(at, reference.size(), value);
-  }
-}
+std::string reference_to(std::string_view macro) { return fmt::format("${{{}}}", macro); }
 
-/// A model's own macros stand for those of the same name around it.
+/// With the values of macros, of which later ones may name earlier ones; a model's own stand for those of the same name
+/// around it.
 void expand_macros(std::string& text, const Node* macros, const Node* own) {
   if (macros == nullptr) return;
   for (auto each = macros->members.rbegin(); each != macros->members.rend(); ++each) {
     const Node* nearer = own == nullptr ? nullptr : own->find(each->key);
-    expand(text, each->key, std::string(quantity::trim((nearer == nullptr ? each->value : *nearer).text)));
+    text = with_value(text, reference_to(each->key), quantity::trim((nearer == nullptr ? each->value : *nearer).text));
   }
 }
 
@@ -251,20 +218,22 @@ std::optional<Task> swapped_models(const Node& file) {
     const Node* own = model.find("macros");
     expand_macros(text, own, own);
     expand_macros(text, file.find("macros"), own);
-    expand(text, "MODEL_ID", name);
-    LaunchCommand around;
-    take_variables(model, around);
-    std::string front;
-    for (const Setting& setting : around.launcher.all()) {
-      const auto variable = quantity::without_start(setting.key, "environment.");
-      if (is_plain(variable, setting.text)) front += fmt::format("{}='{}' ", variable, setting.text);
-    }
-    add_text(*command, front + one_command(text), found.script);
+    text = with_value(text, reference_to("MODEL_ID"), name);
+    add_text(*command, assignments(model, ' ') + one_command(text), found.script);
   }
   return found.script.empty() ? std::nullopt : std::optional(std::move(found));
 }
 
 }  // namespace
+
+std::vector<std::string> places_of(const std::string& path, const Task& task) {
+  std::vector<std::string> places{path};
+  if (!task.folder.empty()) places.push_back(task.folder + "/" + path);
+  for (const auto& [there, here] : task.mounts) {
+    if (path.starts_with(there + "/")) places.push_back(here + path.substr(there.size()));
+  }
+  return places;
+}
 
 std::optional<Task> task_of(const Node& file) {
   for (const auto read : {sky_task, dstack_task, swapped_models}) {
