@@ -107,11 +107,7 @@ TEST_CASE("commands get the words that bash gives them") {
     for (const char* use : uses) scripts.push_back(setting + "\n" + use);
   }
   const auto expected = of_bash(scripts);
-  if (expected.empty()) {
-    WARN("no bash here");
-    return;
-  }
-  REQUIRE(expected.size() == scripts.size());
+  REQUIRE(expected.size() == scripts.size());  // needs bash, as the project's own scripts do
   std::size_t known = 0;
   for (std::size_t i = 0; i < scripts.size(); ++i) {
     const auto words = given(scripts[i]);
@@ -131,10 +127,7 @@ TEST_CASE("files that a script writes hold what bash writes") {
   auto shown = scripts;
   for (auto& script : shown) script = "cd \"${TMPDIR:-/tmp}\" && " + script + "cat f.yaml; rm f.yaml";
   const auto expected = of_bash(shown);
-  if (expected.empty()) {
-    WARN("no bash here");
-    return;
-  }
+  REQUIRE(expected.size() == scripts.size());
   for (std::size_t i = 0; i < scripts.size(); ++i) {
     INFO(scripts[i]);
     CHECK(dialects::parse_shell(scripts[i], "s.sh").files.at("f.yaml") == expected[i]);
