@@ -22,8 +22,8 @@ constexpr int most_files_deep = 4;
 constexpr std::string_view known_things =
     "known are files of axolotl, LLaMA-Factory, trl, transformers, accelerate, DeepSpeed, ms-swift, torchtitan, "
     "torchtune, NeMo, NeMo AutoModel, NeMo-RL, verl, OpenRLHF, slime, prime-rl, MaxText, llm-foundry, Primus "
-    "and Megatron-LM, commands and scripts that start them or a server, manifests of Kubernetes, compose files, tasks "
-    "of SkyPilot and dstack, files of llama-swap, GGUF, safetensors and model folders";
+    "and Megatron-LM, commands and scripts that start them or a server, manifests of Kubernetes, KAITO's workspaces, "
+    "compose files, tasks of SkyPilot and dstack, files of llama-swap, GGUF, safetensors and model folders";
 
 /// The workers of a job run what its master runs.
 bool is_replica(const LaunchCommand& container, const LaunchCommand& of) {
@@ -105,6 +105,8 @@ std::optional<Reading> Reader::containers(const Node& node, std::string_view pla
     const ShellCommand command{launch.words, {}};
     if (!first) {
       first = CommandReader(reader, find, place).read(command, launch.launcher);
+      if (first)
+        for (const std::string& assumed : launch.assumed) first->assumptions.push_back({assumed});
     } else if (!is_replica(launch, all.front())) {
       name_further(command, place, *first);
     }

@@ -16,8 +16,9 @@ namespace llmcalc::dialects {
 
 /// A program with its arguments.
 struct LaunchCommand {
-  std::vector<ShellWord> words;  ///< program, or "-m module", first
-  Settings launcher;             ///< of torchrun, accelerate launch, deepspeed, srun: keys "torchrun.nnodes"
+  std::vector<ShellWord> words;           ///< program, or "-m module", first
+  Settings launcher;                      ///< of torchrun, accelerate launch, deepspeed, srun: keys "torchrun.nnodes"
+  std::vector<std::string> assumed = {};  ///< by whoever made a command of what a file says
 };
 
 /// Takes "env", "nohup", "torchrun ..." and the like away from the front.

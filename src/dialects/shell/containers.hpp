@@ -7,6 +7,7 @@
 #include "dialects/shell/shell.hpp"
 #include "read/settings.hpp"
 
+#include <cstdint>
 #include <initializer_list>
 #include <map>
 #include <optional>
@@ -82,6 +83,12 @@ void add_surroundings(const Surroundings& around, LaunchCommand& launch);
 /// The accelerator that a label of a node names; empty for labels that are about something else or name none that is
 /// known.
 std::string_view gpu_of_label(std::string_view key, std::string_view value);
+
+/// The number that a value begins with; 0 where it begins with none.
+std::int64_t number_in(const Node* node);
+
+/// The servers of KAITO's workspaces, sets and roles; none where a file holds none.
+std::vector<LaunchCommand> kaito_launches(const Node& file, std::string_view place);
 
 /// The servers of a chart's values; none where a file is none of vLLM's production stack.
 std::vector<LaunchCommand> helm_launches(const Node& file, std::string_view place);

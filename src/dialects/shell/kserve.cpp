@@ -2,7 +2,6 @@
 #include "dialects/shell/containers.hpp"
 #include "quantity/text.hpp"
 
-#include <charconv>
 #include <cstdint>
 #include <iterator>
 #include <string>
@@ -43,12 +42,6 @@ void add_model(LaunchCommand& launch, const Node* uri) {
   if (names_model(launch)) return;
   add_option(launch, "--model", {}, *uri);
   launch.words.push_back({{}, line_of(uri->where), uri->text});
-}
-
-std::int64_t number_in(const Node* node) {
-  std::int64_t value = 0;
-  if (node != nullptr) std::from_chars(node->text.data(), node->text.data() + node->text.size(), value);
-  return value;
 }
 
 /// The container of the runtime that a file brings along.

@@ -117,10 +117,7 @@ void take_nodes(const Node& node, Surroundings& around) {
 void add_surroundings(const Surroundings& around, LaunchCommand& launch) {
   if (around.affinity != nullptr) take_affinity(*around.affinity, launch);
   if (around.selector != nullptr) take_label(*around.selector, launch);
-  std::int64_t workers = 0;
-  if (around.replicas == nullptr) return;
-  const std::string& text = around.replicas->text;
-  std::from_chars(text.data(), text.data() + text.size(), workers);
+  const std::int64_t workers = number_in(around.replicas);
   constexpr std::int64_t most = 1'000'000;
   if (workers < 1 || workers > most) return;
   put(launch, "container.nodes", std::to_string(workers + (around.has_master ? 1 : 0)), around.replicas->where);
@@ -137,6 +134,12 @@ std::map<std::string, std::string> files_in(const Node& manifests) {
   take(manifests);
   for (const Node& object : manifests.items) take(object);
   return files;
+}
+
+std::int64_t number_in(const Node* node) {
+  std::int64_t value = 0;
+  if (node != nullptr) std::from_chars(node->text.data(), node->text.data() + node->text.size(), value);
+  return value;
 }
 
 bool is_manifest(const Node& node) {
@@ -255,7 +258,8 @@ std::vector<LaunchCommand> ray_launches(const Node& file, std::string_view place
 
 std::vector<LaunchCommand> containers_in(const Node& file, std::string_view place) {
   if (!describes_containers(file)) return {};
-  std::vector<LaunchCommand> found = kserve_launches(file, place);
+  std::vector<LaunchCommand> found = kaito_launches(file, place);
+  if (found.empty()) found = kserve_launches(file, place);
   if (found.empty()) found = ray_launches(file, place);
   if (found.empty()) found = helm_launches(file, place);
   if (found.empty()) find_containers(file, {}, place, found);
