@@ -1,5 +1,6 @@
 #include "cli/cards.hpp"
 
+#include "cli/system.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/format.hpp"
 #include "quantity/lists.hpp"
@@ -83,7 +84,9 @@ std::string sized(const AcceleratorPreset& found, const Card& card, const read::
 }
 
 Match match_of(const Card& card, const read::Catalogue& catalogue) {
-  if (const auto found = named(card, catalogue)) return {sized(*found, card, catalogue), {}};
+  if (const auto found = named(card, catalogue)) {
+    return {card.is_shared ? found->accelerator.id : sized(*found, card, catalogue), {}};
+  }
   const auto presets = catalogue.accelerators();
   const auto* like = nearest(presets, card, [&](const auto& each) {
     return !card.arch.empty() && each.accelerator.arch.starts_with(card.arch);
@@ -111,14 +114,6 @@ std::vector<Card> visible(std::vector<Card> cards, const char* said) {
     if (*at < cards.size()) shown.push_back(cards[*at]);
   }
   return shown;
-}
-
-std::vector<Card> cards_of(const std::filesystem::path& root) {
-  auto cards = visible(nvidia_cards(), std::getenv("CUDA_VISIBLE_DEVICES"));
-  if (cards.empty()) cards = kernel_cards(root);
-  if (!cards.empty()) return cards;
-  throw BadInput("--gpu", "local: no driver of NVIDIA, AMD or Intel tells of a card here",
-                 "name the accelerator, as --gpu rtx-4090");
 }
 
 /// How many of them a word asks for: "local" all, "local:2" two.
@@ -157,12 +152,35 @@ void refuse_mixed(const std::vector<Card>& cards) {
                  "--gpu local:1 takes the freest, CUDA_VISIBLE_DEVICES says which");
 }
 
+/// The room for a run on a card. macOS lets graphics take two thirds of up to 36 GiB of memory, of more three quarters
+/// (Metal's recommendedMaxWorkingSetSize, which sysctl iogpu.wired_limit_mb raises).
+std::optional<std::uint64_t> room_on(const Card& card) {
+  constexpr std::uint64_t small = std::uint64_t{36} << 30U;
+  if (!card.is_shared || !card.total) return card.free ? card.free : card.total;
+  return *card.total <= small ? *card.total / 3 * 2 : *card.total / 4 * 3;
+}
+
+std::string state_of(const Card& card) {
+  if (card.is_shared) return fmt::format("what graphics may take of {}", gib(card.total.value_or(0)));
+  return card.free ? "free now of " + gib(card.total.value_or(0)) : "the driver does not say what is free";
+}
+
 }  // namespace
 
+std::vector<Card> local_cards(const std::filesystem::path& root) {
+  auto cards = visible(nvidia_cards(), std::getenv("CUDA_VISIBLE_DEVICES"));
+  if (cards.empty()) cards = kernel_cards(root);
+  if (const auto graphics = processor_graphics(); cards.empty() && graphics) {
+    cards.push_back({.name = graphics->name, .arch = {}, .total = graphics->memory, .is_shared = true});
+  }
+  if (!cards.empty()) return cards;
+  throw BadInput("--gpu", "local: no driver of NVIDIA, AMD or Intel tells of a card here",
+                 "name the accelerator, as --gpu rtx-4090");
+}
+
 void take_local_cards(dialects::Reading& reading, std::vector<Given>& words, const read::Catalogue& catalogue,
-                      const std::filesystem::path& root) {
+                      std::vector<Card> cards) {
   auto* gpu = quantity::find_or_null(words, "gpu", &Given::term);
-  auto cards = cards_of(root);
   sort_by_free(cards);
   cards.resize(asked_of(gpu->text, cards.size()));
   refuse_mixed(cards);
@@ -172,10 +190,9 @@ void take_local_cards(dialects::Reading& reading, std::vector<Given>& words, con
   gpu->text = counted ? match.id : fmt::format("{}:{}", match.id, cards.size());
   gpu->origin.where = "--gpu local: " + fullest.name;
   if (!match.unlike.empty()) reading.assumptions.push_back({match.unlike});
-  const auto room = fullest.free ? fullest.free : fullest.total;
+  const auto room = room_on(fullest);
   if (!room || read::has_word(words, "memory")) return;
-  const auto state =
-      fullest.free ? "free now of " + gib(*fullest.total) : std::string("the driver does not say what is free");
+  const auto state = state_of(fullest);
   const auto origin = gpu->origin;
   words.push_back({"memory", fmt::format("{}MiB", *room >> 20U), {origin.source, "--gpu local: " + state}});
   reading.assumptions.push_back(

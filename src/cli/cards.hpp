@@ -25,6 +25,7 @@ struct Card {
   std::optional<std::uint64_t> total = {};  ///< empty: the driver does not say, as where the memory is the processor's
   std::optional<std::uint64_t> free = {};   ///< now
   std::vector<Holder> holders = {};
+  bool is_shared = false;  ///< the memory is the processor's, which leaves graphics a part of it
 };
 
 /// By NVML, which comes with NVIDIA's driver and is loaded for this; empty where it is not installed.
@@ -35,9 +36,13 @@ std::vector<Card> nvidia_cards();
 /// \param root  "/", or a folder that stands for it
 std::vector<Card> kernel_cards(const std::filesystem::path& root);
 
-/// Puts the presets of this machine's cards, and the memory that is free on them, in the place of "local" or "local:2".
-/// \throws quantity::BadInput at --gpu where there is no card, where several differ, or one is like none that is known
+/// Cards that drivers, the kernel below `root` or the processor itself tell of.
+/// \throws quantity::BadInput at --gpu where there is no card, or its driver does not answer
+std::vector<Card> local_cards(const std::filesystem::path& root);
+
+/// Puts the presets of cards, and the memory that is free on them, in the place of "local" or "local:2".
+/// \throws quantity::BadInput at --gpu where several differ, or one is like none that is known
 void take_local_cards(dialects::Reading& reading, std::vector<read::Given>& words, const read::Catalogue& catalogue,
-                      const std::filesystem::path& root);
+                      std::vector<Card> cards);
 
 }  // namespace llmcalc::cli

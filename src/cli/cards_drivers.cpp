@@ -2,13 +2,13 @@
 
 #include "cli/cards.hpp"
 #include "cli/files.hpp"
+#include "cli/system.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/text.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <dlfcn.h>
 #include <limits>
 #include <set>
 #include <sstream>
@@ -54,26 +54,27 @@ std::string arch_of(int major, int minor) {
   return {};
 }
 
+constexpr const char* nvml_names[] = {"libnvidia-ml.so.1", "nvml.dll"};
+
 class Nvml {
  public:
-  Nvml() : library_(dlopen("libnvidia-ml.so.1", RTLD_NOW)) {}
-  bool is_here() const { return library_ != nullptr; }
+  bool is_here() const { return library_.is_here(); }
 
   /// Calls a function of the library; not 0 where it fails or an old library lacks it.
   template <class... Arguments>
   int call(const char* name, Arguments... arguments) const {
     constexpr int no_function = 13;  // NVML_ERROR_FUNCTION_NOT_FOUND
-    const auto function = reinterpret_cast<int (*)(Arguments...)>(dlsym(library_, name));
+    const auto function = library_.function<int(Arguments...)>(name);
     return function == nullptr ? no_function : function(arguments...);
   }
 
   std::string error(int code) const {
-    const auto describe = reinterpret_cast<const char* (*)(int)>(dlsym(library_, "nvmlErrorString"));
+    const auto describe = library_.function<const char*(int)>("nvmlErrorString");
     return describe == nullptr ? "error " + std::to_string(code) : describe(code);
   }
 
  private:
-  void* library_;  // stays loaded: there is one in a program's life
+  SharedLibrary library_ = SharedLibrary(nvml_names);
 };
 
 std::vector<Holder> holders_of(const Nvml& nvml, Device device) {

@@ -7,11 +7,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fcntl.h>
 #include <memory>
-#include <sys/stat.h>
 #include <system_error>
-#include <unistd.h>
 #include <utility>
 
 namespace llmcalc::cli {
@@ -49,7 +46,7 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
 }
 
 std::string read_file(const std::filesystem::path& path, std::string_view place) {
-  const File file(std::fopen(path.c_str(), "rb"));
+  const File file(std::fopen(path.string().c_str(), "rb"));
   if (!file) throw_unreadable(path, place, errno);
   std::string text;
   std::array<char, 1 << 16> block{};
@@ -72,7 +69,7 @@ void write_files(const std::filesystem::path& folder, std::span<const LaunchFile
   std::filesystem::create_directories(folder, error);
   for (const LaunchFile& file : files) {
     const auto path = folder / file.name;
-    const File opened(std::fopen(path.c_str(), "wb"));
+    const File opened(std::fopen(path.string().c_str(), "wb"));
     const bool written = opened && std::fwrite(file.text.data(), 1, file.text.size(), opened.get()) == file.text.size();
     if (!written || std::fflush(opened.get()) != 0) {
       throw BadInput(std::string(place), "cannot write '" + path.string() + "': " + std::strerror(errno));
@@ -104,27 +101,25 @@ constexpr std::uint64_t most_read = std::uint64_t{256} << 20U;
 }  // namespace
 
 void fetch_ahead(const std::filesystem::path& path, std::uint64_t count) {
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return;
-  posix_fadvise(file, 0, static_cast<off_t>(count), POSIX_FADV_WILLNEED);
-  close(file);
+  try {
+    PlacedFile(path).fetch_ahead(count);
+  } catch (const std::system_error&) {
+    // Whoever reads it says why it cannot be read.
+  }
 }
 
-/// Nothing behind the header is looked at, so nothing is read ahead: of 200 shards that would be 25 MiB.
-FileHead::FileHead(std::filesystem::path path)
-    : path_(std::move(path)), file_(open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
-  if (file_ < 0) refuse(errno);
-  struct stat facts {};
-  if (fstat(file_, &facts) == 0) size_ = static_cast<std::uint64_t>(facts.st_size);
-  posix_fadvise(file_, 0, 0, POSIX_FADV_RANDOM);
+FileHead::FileHead(std::filesystem::path path) : path_(std::move(path)) {
+  try {
+    size_ = file_.emplace(path_).size();
+  } catch (const std::system_error& error) {
+    refuse(error.code());
+  }
 }
-
-FileHead::~FileHead() { close(file_); }
 
 read::FileHead FileHead::first(std::uint64_t count) { return {read(0, std::min(count, size_)), size_}; }
 
 read::FileHead FileHead::in_parts(std::uint64_t part, std::uint64_t expected) {
-  if (expected > part) posix_fadvise(file_, 0, static_cast<off_t>(expected), POSIX_FADV_WILLNEED);
+  if (expected > part) file_->fetch_ahead(expected);
   const auto further = [this, part](std::uint64_t from, std::uint64_t count) {
     if (from + count > most_read) throw BadInput(name(), "has a header of more than 256 MiB, which none has");
     return read(from, std::clamp(part, count, size_ - from));
@@ -134,18 +129,16 @@ read::FileHead FileHead::in_parts(std::uint64_t part, std::uint64_t expected) {
 
 std::string_view FileHead::read(std::uint64_t from, std::uint64_t count) {
   if (bytes_.size() < count) bytes_.resize(count);
-  std::uint64_t present = 0;
-  while (present < count) {
-    const auto got = pread(file_, bytes_.data() + present, count - present, static_cast<off_t>(from + present));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) refuse(got < 0 ? errno : EIO);
-    present += static_cast<std::size_t>(got);
+  try {
+    if (file_->read(from, std::span(bytes_.data(), count)) < count) refuse(std::make_error_code(std::errc::io_error));
+  } catch (const std::system_error& error) {
+    refuse(error.code());
   }
   return std::string_view(bytes_).substr(0, count);
 }
 
-void FileHead::refuse(int error) const {
-  throw BadInput("--from", "cannot read '" + path_.string() + "': " + std::generic_category().message(error));
+void FileHead::refuse(std::error_code error) const {
+  throw BadInput("--from", "cannot read '" + path_.string() + "': " + error.message());
 }
 
 }  // namespace llmcalc::cli

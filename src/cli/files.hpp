@@ -1,15 +1,18 @@
 // Files that the user names, whole and by their beginnings.
 #pragma once
 
+#include "cli/system.hpp"
 #include "llmcalc/llmcalc.hpp"
 #include "read/checkpoint.hpp"
 #include "read/presets.hpp"
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace llmcalc::cli {
@@ -41,9 +44,6 @@ class FileHead {
  public:
   /// \throws quantity::BadInput for a file that cannot be read
   explicit FileHead(std::filesystem::path path);
-  ~FileHead();
-  FileHead(const FileHead&) = delete;
-  FileHead& operator=(const FileHead&) = delete;
 
   /// The first `count` octets, or all there are.
   read::FileHead first(std::uint64_t count);
@@ -56,10 +56,10 @@ class FileHead {
 
  private:
   std::string_view read(std::uint64_t from, std::uint64_t count);
-  [[noreturn]] void refuse(int error) const;
+  [[noreturn]] void refuse(std::error_code error) const;
 
   std::filesystem::path path_;
-  int file_;
+  std::optional<PlacedFile> file_;
   std::uint64_t size_ = 0;
   std::string bytes_;
 };

@@ -1,5 +1,6 @@
 // libcurl is loaded when the first request is made: a run that needs no network does not pay for it.
 #include "cli/http.hpp"
+#include "cli/system.hpp"
 #include "cli/watch.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/text.hpp"
@@ -9,7 +10,6 @@
 #include <algorithm>
 #include <chrono>
 #include <curl/curl.h>
-#include <dlfcn.h>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -36,17 +36,14 @@ struct Curl {
 };
 
 template <class Function>
-void load(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
+void load(const SharedLibrary& library, const char* name, Function*& function) {
+  function = library.function<Function>(name);
   if (function == nullptr) throw BadInput("network", std::string("libcurl lacks ") + name);
 }
 
 Curl open_library() {
-  void* library = nullptr;
-  for (const char* name : library_names) {
-    library = library == nullptr ? dlopen(name, RTLD_NOW) : library;
-  }
-  if (library == nullptr)
+  const SharedLibrary library(library_names);
+  if (!library.is_here())
     throw BadInput("network", "libcurl is not installed", "install libcurl, or name a file or folder");
   Curl curl;
   load(library, "curl_global_init", curl.global_init);

@@ -3,6 +3,7 @@
 #include "cli/cards.hpp"
 #include "cli/files.hpp"
 #include "cli/hub.hpp"
+#include "cli/system.hpp"
 #include "cli/things.hpp"
 #include "cli/watch.hpp"
 #include "llmcalc/quantity/error.hpp"
@@ -11,7 +12,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
-#include <unistd.h>
 
 namespace llmcalc::cli {
 
@@ -96,7 +96,7 @@ void Machine::find_model(dialects::Reading& reading, const std::vector<read::Giv
 
 void Machine::find_accelerators(dialects::Reading& reading, std::vector<read::Given>& words,
                                 const read::Catalogue& catalogue) const {
-  take_local_cards(reading, words, catalogue, environment_.root);
+  take_local_cards(reading, words, catalogue, local_cards(environment_.root));
 }
 
 void Machine::watch(const std::function<void(const api::GoesOn&)>& work, bool is_quiet) const {
@@ -124,8 +124,8 @@ std::optional<std::filesystem::path> user_presets() {
 
 Environment read_environment() {
   const bool plain = text_of_variable("TERM") == "dumb";  // can neither colour nor draw (terminfo's entry of that name)
-  return {.terminal = isatty(STDOUT_FILENO) == 1 && !plain,
-          .errors_on_terminal = isatty(STDERR_FILENO) == 1 && !plain,
+  return {.terminal = is_terminal(stdout) && !plain,
+          .errors_on_terminal = is_terminal(stderr) && !plain,
           .no_color = !text_of_variable("NO_COLOR").empty(),
           .presets = user_presets()};
 }

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <iterator>
@@ -112,8 +111,6 @@ void print_line(std::string_view kind, std::string_view message) {
 }
 
 }  // namespace
-
-void ignore_broken_pipes() { std::signal(SIGPIPE, SIG_IGN); }
 
 void print(const Outcome& outcome) {
   for (const auto& warning : outcome.warnings) print_line("warning", warning);

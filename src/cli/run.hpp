@@ -24,9 +24,6 @@ struct Outcome {
 /// \throws quantity::BadInput, quantity::Overflow when the question cannot be answered
 Outcome run(std::span<const std::string> words, const Environment& environment);
 
-/// A reader that went away ends the writing, not the program: `llmcalc model list | head` is no error.
-void ignore_broken_pipes();
-
 /// The answer alone on stdout, everything else on stderr.
 /// \throws quantity::BadInput when stdout does not take the answer, unless nobody reads it any more
 void print(const Outcome& outcome);

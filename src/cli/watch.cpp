@@ -14,23 +14,22 @@ namespace {
 std::atomic<bool> interrupted = false;
 static_assert(std::atomic<bool>::is_always_lock_free, "what a signal handler may write");
 
-extern "C" void note_interrupt(int) { interrupted = true; }
+/// A second one is deadly as ever.
+extern "C" void note_interrupt(int) {
+  interrupted = true;
+  std::signal(SIGINT, SIG_DFL);
+}
 
-/// Notes Ctrl-C instead of dying of it; a second one is deadly as ever.
+/// Notes Ctrl-C instead of dying of it.
 class InterruptGuard {
  public:
-  InterruptGuard() {
-    struct sigaction action {};
-    action.sa_handler = note_interrupt;
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
-    sigaction(SIGINT, &action, &before_);
-  }
-  ~InterruptGuard() { sigaction(SIGINT, &before_, nullptr); }
+  InterruptGuard() : before_(std::signal(SIGINT, note_interrupt)) {}
+  ~InterruptGuard() { std::signal(SIGINT, before_); }
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
  private:
-  struct sigaction before_ {};
+  void (*before_)(int);
 };
 
 std::string bar_of(double share) {

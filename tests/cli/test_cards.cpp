@@ -87,3 +87,25 @@ TEST_CASE("a machine's cards are asked about as their preset with what is free")
   CHECK_THROWS_WITH(llmcalc::ask("fit", {{"model", "llama-3-8b"}, {"gpu", "local"}}),
                     Contains("question of the library"));
 }
+
+TEST_CASE("graphics of an Apple processor have the part of its memory that macOS leaves them") {
+  const read::Catalogue catalogue;
+  int asked = 0;
+  for (const auto& preset : catalogue.accelerators()) {
+    const auto& accelerator = preset.accelerator;
+    if (accelerator.vendor != "Apple") continue;
+    const cli::Card card{.name = accelerator.name.substr(0, accelerator.name.find(" (")),  // as sysctl says it
+                         .arch = {},
+                         .total = static_cast<std::uint64_t>(quantity::in_bytes(accelerator.memory_nominal)),
+                         .is_shared = true};
+    CAPTURE(card.name);
+    dialects::Reading reading;
+    std::vector<read::Given> words{{"gpu", "local", {spec::Source::flag, "--gpu"}}};
+    cli::take_local_cards(reading, words, catalogue, {card});
+    CHECK(words.front().text == accelerator.id + ":1");
+    CHECK(words.back().text == std::to_string(quantity::in_bytes(accelerator.memory_usable) >> 20U) + "MiB");
+    CHECK_THAT(reading.assumptions.back().words, Contains("what graphics may take of"));
+    ++asked;
+  }
+  CHECK(asked >= 18);
+}
