@@ -1,32 +1,17 @@
 // The accelerators of this machine, as their drivers tell of them: what `--gpu local` stands for.
 #pragma once
 
+#include "dialects/cards.hpp"
 #include "dialects/reading.hpp"
 #include "read/presets.hpp"
 
-#include <cstdint>
 #include <filesystem>
-#include <optional>
-#include <string>
 #include <vector>
 
 namespace llmcalc::cli {
 
-/// A process that holds memory of a card.
-struct Holder {
-  std::uint32_t process = 0;
-  std::uint64_t bytes = 0;  ///< 0: the driver does not say
-};
-
-/// A card, or a slice of one where it is cut up.
-struct Card {
-  std::string name;                         ///< as the driver says it
-  std::string arch;                         ///< with which the architectures of presets begin; empty: not known
-  std::optional<std::uint64_t> total = {};  ///< empty: the driver does not say, as where the memory is the processor's
-  std::optional<std::uint64_t> free = {};   ///< now
-  std::vector<Holder> holders = {};
-  bool is_shared = false;  ///< the memory is the processor's, which leaves graphics a part of it
-};
+using dialects::Card;
+using dialects::Holder;
 
 /// By NVML, which comes with NVIDIA's driver and is loaded for this; empty where it is not installed.
 /// \throws quantity::BadInput at --gpu where the driver does not answer

@@ -165,6 +165,9 @@ class Catalogue {
   std::optional<ModelPreset> find_model(std::string_view name) const;  ///< empty where there is no such preset
   AcceleratorPreset accelerator(std::string_view name, std::string_view place) const;
 
+  /// Those of which some name begins so, as nvidia-smi's table cuts names off: "Tesla V100-SXM2".
+  std::vector<AcceleratorPreset> accelerators_beginning(std::string_view name) const;
+
   /// The same of an accelerator that was put together by hand.
   void add_rates(spec::Accelerator& gpu) const;
 

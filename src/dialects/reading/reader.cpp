@@ -1,5 +1,6 @@
 #include "dialects/core/format.hpp"
 #include "dialects/core/sheet.hpp"
+#include "dialects/machine/texts.hpp"
 #include "dialects/reading/readers.hpp"
 #include "dialects/servers/server_rules.hpp"
 #include "dialects/shell/command.hpp"
@@ -23,7 +24,9 @@ constexpr std::string_view known_things =
     "known are files of axolotl, LLaMA-Factory, trl, transformers, accelerate, DeepSpeed, ms-swift, torchtitan, "
     "torchtune, NeMo, NeMo AutoModel, NeMo-RL, verl, OpenRLHF, slime, prime-rl, MaxText, llm-foundry, Primus "
     "and Megatron-LM, commands and scripts that start them or a server, manifests of Kubernetes, KAITO's workspaces, "
-    "compose files, tasks of SkyPilot and dstack, files of llama-swap, GGUF, safetensors and model folders";
+    "compose files, tasks of SkyPilot and dstack, files of llama-swap, output of nvidia-smi, GGUF, safetensors "
+    "and "
+    "model folders";
 
 /// The workers of a job run what its master runs.
 bool is_replica(const LaunchCommand& container, const LaunchCommand& of) {
@@ -55,6 +58,7 @@ Reading Reader::file(std::string_view text, std::string_view place) const {
   refuse_large(text, place);
   const bool is_script = looks_like_shell(text) && text.substr(0, text.find('\n')).find("python") == text.npos;
   if (is_script) return command(text, place);
+  if (auto cards = read_nvidia_smi(text, place)) return *std::move(cards);
   if (const auto commands = commands_in(text)) return command(*commands, place);
   refuse_python(text, place);
   if (looks_like_dockerfile(text)) {

@@ -281,6 +281,16 @@ std::vector<AcceleratorPreset> Catalogue::rated(std::vector<AcceleratorPreset> p
 
 std::vector<AcceleratorPreset> Catalogue::accelerators() const { return rated(all(user_accelerators_)); }
 
+std::vector<AcceleratorPreset> Catalogue::accelerators_beginning(std::string_view name) const {
+  const auto beginning = card_spelling(name);
+  auto found = all(user_accelerators_);
+  std::erase_if(found, [&](const AcceleratorPreset& preset) {
+    const auto begins = [&](std::string_view known) { return card_spelling(known).starts_with(beginning); };
+    return std::ranges::none_of(preset.aliases, begins) && !begins(preset.accelerator.id);
+  });
+  return rated(std::move(found));
+}
+
 std::vector<Glimpse> Catalogue::larger(std::string_view vendor, quantity::Bytes above) const {
   std::vector<Glimpse> found;
   const auto take = [&](const Glimpse& one) {
