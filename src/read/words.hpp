@@ -25,6 +25,9 @@ inline bool has_word(const std::vector<Given>& words, std::string_view term) {
   return find_word(words, term) != nullptr;
 }
 
+/// Whether --framework-version takes a release of it: "transformers".
+bool is_library(std::string_view name);
+
 /// Each under the vocabulary's name, "micro_batch" of "micro-batch", and in its order: who says the same in another
 /// order asks the same. Names that nobody knows stay as they are, behind the others.
 std::vector<Given> in_order(std::vector<Given> words);

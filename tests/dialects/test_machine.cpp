@@ -155,3 +155,35 @@ TEST_CASE("nvidia-smi's list says cards, or the slices of one") {
   CHECK(machine_word(slices, "gpu") == "a100-80-sxm-mig-3g.40gb");
   CHECK(machine_word(slices, "gpus") == "2");
 }
+
+/// PEP 440: a local version is not the release's, a range is not one release.
+TEST_CASE("pip's releases are those of the software") {
+  const auto frozen = read_machine(
+      "accelerate==1.10.0\nflash_attn==2.8.3\nnumpy==2.2.6\ntorch==2.8.0+cu128\ntransformers==4.55.2\n"
+      "trl @ git+https://github.com/huggingface/trl@v0.21.0\nvllm==0.10.1.1\n");
+  CHECK(machine_word(frozen, "framework_version") ==
+        "accelerate 1.10.0, flash-attn 2.8.3, torch 2.8.0, transformers 4.55.2, trl 0.21.0");
+  CHECK(machine_word(frozen, "engine") == "vllm");
+  CHECK(machine_word(frozen, "engine_version") == "0.10.1.1");
+  CHECK(machine_notes(frozen).empty());
+
+  const auto required = read_machine(
+      "# training\n--extra-index-url https://download.pytorch.org/whl/cu121\ntorch==2.4.*\n"
+      "transformers[torch]>=4.44  # for Llama 3.1\npeft\nsglang==0.4.9 ; sys_platform == 'linux'\nvllm==0.9.2\n");
+  CHECK(machine_word(required, "framework_version") == "torch 2.4");
+  CHECK(machine_word(required, "engine").empty());
+  CHECK_THAT(machine_notes(required), Contains("transformers>=4.44 (m.txt:4) says no one release") &&
+                                          Contains("peft (m.txt:5) says no one release") &&
+                                          Contains("sglang (m.txt:6) and vllm (m.txt:7) are both there"));
+
+  const auto listed = read_machine("Package    Version\n---------- -------\ntorch      2.6.0\nnumpy      2.1.0\n");
+  CHECK(machine_word(listed, "framework_version") == "torch 2.6.0");
+
+  CHECK_THROWS_WITH(read_machine("numpy==2.1.0\nrequests>=2\n"), Contains("names no package whose releases are known"));
+}
+
+TEST_CASE("An engine that an option names has not the release of another") {
+  const auto frozen = read_machine("vllm==0.10.1\n");
+  const auto words = dialects::with_options(frozen, {{"engine", "sglang", {read::Source::flag, "--engine"}}});
+  CHECK_FALSE(read::has_word(words, "engine_version"));
+}

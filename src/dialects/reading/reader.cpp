@@ -24,7 +24,7 @@ constexpr std::string_view known_things =
     "known are files of axolotl, LLaMA-Factory, trl, transformers, accelerate, DeepSpeed, ms-swift, torchtitan, "
     "torchtune, NeMo, NeMo AutoModel, NeMo-RL, verl, OpenRLHF, slime, prime-rl, MaxText, llm-foundry, Primus "
     "and Megatron-LM, commands and scripts that start them or a server, manifests of Kubernetes, KAITO's workspaces, "
-    "compose files, tasks of SkyPilot and dstack, files of llama-swap, output of nvidia-smi, GGUF, safetensors "
+    "compose files, tasks of SkyPilot and dstack, files of llama-swap, output of nvidia-smi and pip, GGUF, safetensors "
     "and "
     "model folders";
 
@@ -59,6 +59,7 @@ Reading Reader::file(std::string_view text, std::string_view place) const {
   const bool is_script = looks_like_shell(text) && text.substr(0, text.find('\n')).find("python") == text.npos;
   if (is_script) return command(text, place);
   if (auto cards = read_nvidia_smi(text, place)) return *std::move(cards);
+  if (auto packages = read_requirements(text, place)) return *std::move(packages);
   if (const auto commands = commands_in(text)) return command(*commands, place);
   refuse_python(text, place);
   if (looks_like_dockerfile(text)) {

@@ -182,6 +182,8 @@ std::string write(const Date& date) {
 
 }  // namespace
 
+bool is_library(std::string_view name) { return find_library(name) != nullptr; }
+
 Software read_software(std::string_view text) { return Reader(text).read(); }
 
 std::string write_software(const Software& software) {
