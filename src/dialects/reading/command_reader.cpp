@@ -2,6 +2,7 @@
 #include "dialects/reading/readers.hpp"
 #include "dialects/servers/server_rules.hpp"
 #include "dialects/shell/command.hpp"
+#include "dialects/shell/containers.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
@@ -77,6 +78,22 @@ void take_config_of_environment(const LaunchCommand& launch, Start& start) {
   start.options.settings.put({std::string(start.config), named->text, {}, named->where, named->unknown});
 }
 
+/// GPT-NeoX's `-d configs 125M local_setup` (neox_args.py, consume_deepy_args): files of a folder, whose ending may be
+/// left out, as files that stand by themselves.
+void take_files_of_folder(Start& start) {
+  if (start.format->dialect != Dialect::gpt_neox) return;
+  for (const auto* key : {"d", "conf_dir"}) {
+    const Setting* named = start.options.settings.find(key);
+    if (named == nullptr || named->items.size() < 2) continue;
+    const Setting folder = *named;
+    start.options.settings.remove(key);
+    for (std::size_t at = 1; at < folder.items.size(); ++at) {
+      const std::string file = folder.items[0] + "/" + folder.items[at];
+      start.options.positional.push_back({is_settings_file(file) ? file : file + ".yml", line_of(folder.where), {}});
+    }
+  }
+}
+
 bool has_any(std::string_view name, std::span<const std::string_view> words) {
   return std::ranges::any_of(words, [&](std::string_view word) { return name.find(word) != name.npos; });
 }
@@ -115,6 +132,7 @@ std::optional<Reading> CommandReader::read(const ShellCommand& command, const Se
   take_processes(launch.launcher, readings.front());
   take_accelerate(launch.launcher, readings);
   take_config_of_environment(launch, start);
+  take_files_of_folder(start);
   Settings settings = with_file(std::move(start.options), start.config);
   if (find_row(*start.format, "recipe") == nullptr) settings.remove("recipe");
   const ShellWord& program = launch.words.front();

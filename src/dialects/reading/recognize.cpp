@@ -30,9 +30,10 @@ bool looks_like_toml(std::string_view text) {
   return table && equals;
 }
 
-/// "{key: value}", which is YAML: keys of JSON are in quotes.
-bool is_flow_of_yaml(std::string_view body) {
+/// "{key: value}", which is YAML: keys of JSON are in quotes. So are those of GPT-NeoX's files, whose names say YAML.
+bool is_flow_of_yaml(std::string_view body, std::string_view place) {
   if (!body.starts_with('{')) return false;
+  if (place.ends_with(".yml") || place.ends_with(".yaml")) return true;
   const auto first = quantity::trim(body.substr(1));
   return !first.empty() && std::isalpha(static_cast<unsigned char>(first.front())) != 0;
 }
@@ -70,7 +71,7 @@ bool begins_like_settings(std::string_view text) {
 
 Node parse_settings(std::string_view text, std::string_view place) {
   const auto body = quantity::trim(text);
-  if (is_flow_of_yaml(body)) return parse_yaml(text, place);
+  if (is_flow_of_yaml(body, place)) return parse_yaml(text, place);
   if (body.starts_with('{') || body.starts_with("//")) return parse_commented_json(text, place);
   if (looks_like_toml(text)) return parse_toml(text, place);
   return parse_yaml(text, place);
