@@ -229,7 +229,7 @@ let pickersOf;     // the verb whose pickers are shown
 const words = () => split($('line').value);
 
 function show(form, text) {
-  const drawn = form === 'html';
+  const drawn = form === 'html' && text.startsWith('<');  // the version and help are text in every form
   $('drawn').hidden = !drawn;
   $('written').hidden = drawn;
   if (!drawn) {
@@ -275,7 +275,7 @@ async function ask(line) {
   show(verbs.includes(line[0]) ? form : 'text', text);
   if (!axes[line[0]]?.length) return $('axes').replaceChildren();
   const {text: answer} = await core.ask([...line, '--format', 'json']);
-  if (line === asked) await showAxes(core, JSON.parse(answer), line);
+  if (line === asked && answer.startsWith('{')) await showAxes(core, JSON.parse(answer), line);
 }
 
 // --- Files: a model's own is the model of the question, what starts a trainer or a server is the question.

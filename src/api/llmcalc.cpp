@@ -2,6 +2,7 @@
 
 #include "api/answers.hpp"
 #include "api/c_door.hpp"
+#include "api/help.hpp"
 #include "api/verbs.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "quantity/lists.hpp"
@@ -110,6 +111,7 @@ std::vector<std::string> words_of_list(const char* line) {
 
 Outcome answered(const char* line, const api::Surroundings& around) {
   const auto words = api::spelled_out(words_of_list(line));
+  if (auto told = api::told_of_program(words)) return {LLMCALC_FITS, *std::move(told)};
   const auto& verb = api::find_verb(words.front());
   return answered(verb.name, api::words_of_line(api::all_flags(verb), std::span(words).subspan(1)), around);
 }

@@ -1,6 +1,6 @@
 #include "api/c_door.hpp"
+#include "api/help.hpp"
 #include "api/verbs.hpp"
-#include "cli/help.hpp"
 #include "cli/machine.hpp"
 #include "cli/run.hpp"
 #include "llmcalc/quantity/checked.hpp"
@@ -156,7 +156,7 @@ json called(const json& parameters, const Environment& environment) try {
   if (!arguments.is_object()) throw Refusal{Fault::parameters, "arguments are no object"};
   if (name == "help") {
     const Verb& verb = api::find_verb(arguments.value("tool", ""));
-    return said(verb_help(verb, flags_of(verb)), false);
+    return said(api::verb_help(verb, flags_of(verb)), false);
   }
   const auto* verb = quantity::find_or_null(api::verbs(), name, &Verb::name);
   if (verb == nullptr) throw Refusal{Fault::parameters, "Unknown tool: " + name};

@@ -1,5 +1,6 @@
 #include "cli/run.hpp"
 
+#include "api/help.hpp"
 #include "api/verbs.hpp"
 #include "cli/files.hpp"
 #include "cli/help.hpp"
@@ -22,10 +23,6 @@ using api::Verb;
 
 namespace {
 
-bool is_long_help(const std::string& word) { return word == "--help"; }
-bool is_short_help(const std::string& word) { return word == "-h"; }
-bool is_version(const std::string& word) { return word == "--version"; }
-
 /// --write, which the machine does and the library does not.
 void write_launch(const Arguments& arguments, const Reply& reply) {
   const std::string* folder = arguments.find("write");
@@ -42,8 +39,6 @@ void write_launch(const Arguments& arguments, const Reply& reply) {
 
 Outcome run_verb(const Verb& verb, std::span<const std::string> words, const Environment& environment) {
   const auto flags = all_flags(verb);
-  if (std::ranges::any_of(words, is_long_help)) return {.answer = verb_help(verb, flags)};
-  if (std::ranges::any_of(words, is_short_help)) return {.answer = short_help(verb, flags)};
   const Arguments arguments(flags, api::words_of_line(flags, words));
   const Machine machine(environment);
   api::wants_colour(arguments, machine);  // a wrong --color is one under verbs without colours too
@@ -57,13 +52,6 @@ Outcome run_verb(const Verb& verb, std::span<const std::string> words, const Env
   outcome.notes = std::move(reply.notes);
   outcome.warnings = std::move(reply.warnings);
   return outcome;
-}
-
-/// "help", "help fit"
-Outcome help(std::span<const std::string> names) {
-  if (names.empty()) return {.answer = program_help()};
-  const Verb& verb = find_verb(names.front());
-  return {.answer = verb_help(verb, all_flags(verb))};
 }
 
 std::string completion_of(std::span<const std::string> names, const Environment&) {
@@ -92,10 +80,8 @@ constexpr OwnWord own_words[] = {{"completion", completion_of}, {"man", manual_o
 Outcome run(std::span<const std::string> typed, const Environment& environment) {
   const auto all = api::spelled_out(typed);
   const std::span<const std::string> words(all);
-  if (words.empty()) return {.answer = program_help(), .code = ExitCode::bad_question};  // no question, no answer
-  if (is_long_help(words.front()) || is_short_help(words.front())) return help({});
-  if (std::ranges::any_of(words, is_version)) return {.answer = "llmcalc " LLMCALC_VERSION "\n"};
-  if (words.front() == "help") return help(words.subspan(1));
+  if (words.empty()) return {.answer = api::program_help(), .code = ExitCode::bad_question};  // no question, no answer
+  if (auto told = api::told_of_program(words)) return {.answer = *std::move(told)};
   if (const auto* own = quantity::find_or_null(own_words, words.front(), &OwnWord::name)) {
     return {.answer = own->answer(words.subspan(1), environment)};
   }

@@ -162,6 +162,25 @@ TEST_CASE("every verb is behind every door") {
   check_alike("fit", {{"", "llama-3-8b"}, {"gpu", "a100-80,h100"}});
 }
 
+TEST_CASE("a line that asks nothing is told of the program at every door that takes lines") {
+  const std::vector<std::vector<std::string>> lines{
+      {"fit", "-V"}, {"--version"},       {"serve", "llama-3-8b", "--help"},
+      {"-h"},        {"help", "plan"},    {"plan", "--gpu", "h100", "-h"},
+      {"help"},      {"gpu", "--version"}};
+  const Outside none;
+  for (const auto& line : lines) {
+    CAPTURE(line);
+    auto shown = line;
+    shown.insert(shown.end(), {"--format", "json"});  // as a page asks
+    char* answer = nullptr;
+    CHECK(api::answer_line_in_c(json(shown).dump().c_str(), api::Surroundings(none), &answer) == LLMCALC_FITS);
+    const auto outcome = cli::run(line, cli::Environment{});
+    CHECK(answer == outcome.answer);
+    CHECK(outcome.code == ExitCode::fits);
+    llmcalc_free(answer);
+  }
+}
+
 TEST_CASE("a search tells how far it is, and ends where it is told to") {
   const std::vector<Word> words{{"model", "llama-3-8b"}, {"gpu", "h100-sxm:64"}, {"global_batch", "256"}};
   std::vector<double> shares;
