@@ -262,8 +262,9 @@ Warning about_peak(const spec::Question& question, const Estimate& estimate) {
   constexpr std::string_view measured[] = {"model", "hardware"};
   for (const FlopFigure& figure : estimate.compute.flops) {
     if (!quantity::contains(measured, figure.id) || figure.utilization <= 1.0) continue;
-    const char* why = question.pricing.mfu ? "no run does that: --mfu is too high for it"
-                                           : "the time of a step is shorter than the published peak allows";
+    const auto why = question.pricing.mfu ? std::string("no run does that: --mfu is too high for it")
+                                          : fmt::format("products were measured beyond the published peak ({})",
+                                                        question.gpu->rates.measured);
     return fmt::format("{} come to {:.0f} % of the peak of {}: {}", figure.label, 100.0 * figure.utilization,
                        question.gpu->id, why);
   }

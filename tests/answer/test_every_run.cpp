@@ -8,6 +8,7 @@
 #include "read/presets/embedded_presets.hpp"
 #include "spec/names.hpp"
 
+#include <algorithm>
 #include <set>
 #include <string>
 
@@ -76,6 +77,32 @@ TEST_CASE("every accelerator answers for every framework", "[long]") {
       CHECK((is_answered(line, false) || is_compiled));
     }
   }
+}
+
+/// Work of large products alone, the fastest that there is: 145B parameters (Narayanan et al. 2021), 64 sequences at
+/// once.
+TEST_CASE("no accelerator multiplies beyond its peak, but the two that were measured to, which say so", "[long]") {
+  std::set<std::string> beyond;
+  for (const auto& gpu : read::Catalogue().accelerators()) {
+    for (const std::string compute : {"bf16", "fp8-e4m3"}) {
+      const auto& id = gpu.accelerator.id;
+      const std::string line =
+          "--model megatron-145b --micro-batch 64 --dtype bf16 --compute " + compute + " --gpu " + id;
+      CAPTURE(line);
+      try {
+        const auto estimate = answer::estimate(test::question(line));
+        const bool above = std::ranges::any_of(estimate.compute.flops, [](const answer::FlopFigure& figure) {
+          return figure.id != std::string_view("full_square") && figure.utilization > 1.0;
+        });
+        const auto says = [](const std::string& warning) { return warning.find("measured beyond") != warning.npos; };
+        CHECK(std::ranges::any_of(estimate.warnings, says) == above);
+        if (above) beyond.insert(id);
+      } catch (const quantity::BadInput&) {  // what has no products in that type
+      }
+    }
+  }
+  // cuBLASLt at its best size: 179.2 of 165.2 and 254.0 of 209.5 TFLOP/s (presets/rates, xzwgit/gpu-flops-bench).
+  CHECK(beyond == std::set<std::string>{"rtx-4090", "rtx-5090"});
 }
 
 TEST_CASE("every preset is advised whatever is trained of it", "[long]") {

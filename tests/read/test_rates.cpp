@@ -77,6 +77,20 @@ TEST_CASE("every accelerator that ships has rates with which time can be told") 
   }
 }
 
+TEST_CASE("a share above the peak is the measured part's own, and no other's of its kind") {
+  CHECK(rates_of(Catalogue(), "rtx-5090").products.ceiling == 1.213);
+  CHECK(rates_of(Catalogue(), "rtx-4090").products.tile == 1.085);
+  const auto other = rates_of(Catalogue(), "rtx-5080");
+  CHECK(other.products.tile == 1.0);
+  CHECK(other.products.narrow <= 1.0);
+  // Attention keeps its ratio to products: 204.0 over 254.0 TFLOP/s with heads of 128 (gau-nernst/learn-cuda).
+  const auto measured = rates_of(Catalogue(), "rtx-5090");
+  CHECK(other.attention.native.share / other.products.ceiling ==
+        Approx(measured.attention.native.share / measured.products.ceiling));
+  // What stands for others within the peak stays as it is.
+  CHECK(rates_of(Catalogue(), "l4").products.ceiling == rates_of(Catalogue(), "l40s").products.ceiling);
+}
+
 TEST_CASE("a user's rates override those of the same name for all that they stand for") {
   const auto catalogue =
       with_rates(R"({"id": "h100", "base": "h100", "products": {"tile_share_of_peak": 0.5}, "measured": "ours"})");

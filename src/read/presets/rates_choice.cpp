@@ -77,6 +77,23 @@ const EmbeddedGeneration* own_generation(const spec::Accelerator& gpu) {
   return quantity::find_if_or_null(embedded_generations(), [&](const auto& row) { return is_of(row, gpu); });
 }
 
+/// Whether it is the part that was measured: its sheet says the same of power and peak.
+bool is_measured_part(const spec::PowerRates& measured, const spec::Accelerator& gpu) {
+  return gpu.tdp_watts == measured.watts && gpu.peaks.bf16 == measured.peak;
+}
+
+/// Shares above 1 are the measured part's own clock, which goes beyond the one that its sheet states a peak at (GeForce
+/// cards: RTX 5090 254 of 209.5 TFLOP/s). How far another part's clock goes beyond its own sheet nobody measured, and a
+/// laptop's is below it, so that of others no product takes less than the peak allows. What attention takes over
+/// products stays.
+void hold_to_peak(spec::MeasuredRates& rates) {
+  auto& products = rates.products;
+  const double beyond = std::max(1.0, products.ceiling);
+  for (double* share : {&products.tile, &products.ceiling, &products.best_tile}) *share = std::min(*share, 1.0);
+  products.narrow = std::min(products.narrow, 1.0 / products.ceiling);
+  for (auto* kernel : {&rates.attention.native, &rates.attention.flash_2}) kernel->share /= beyond;
+}
+
 bool is_older(const EmbeddedGeneration& a, const EmbeddedGeneration& b) { return a.facts.year < b.facts.year; }
 
 /// \param suits  whether a generation may stand for another
@@ -138,6 +155,7 @@ spec::Rates rates_for(const std::vector<RatesPreset>& users, const spec::Acceler
   spec::Rates rates = named_rates(users, entry == nullptr ? usual_rates : entry->id, "rates");
   const auto usual = named_rates(users, usual_rates, "rates").measured;  // of parts that nobody has measured, too
   rates.stands_in = gpu.generation.is_nearest || rates.measured == usual;
+  if (!is_measured_part(rates.power, gpu)) hold_to_peak(rates);
   return rates;
 }
 
