@@ -1,5 +1,6 @@
 #include "api/inner/many_runs.hpp"
 
+#include "api/verbs.hpp"
 #include "llmcalc/llmcalc.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
@@ -115,9 +116,12 @@ render::RunLine without_answer(const NamedRun& asked, std::string why) {
 }
 
 /// A question without an answer is a line too; the others are answered.
-render::RunLine line_of(const NamedRun& asked, const std::function<render::RunLine(const NamedRun&)>& answer) {
+/// \param needs_verdict  without an accelerator there is none, and a script that wants one has no answer
+render::RunLine line_of(const NamedRun& asked, const std::function<render::RunLine(const NamedRun&)>& answer,
+                        bool needs_verdict) {
   try {
     auto line = answer(asked);
+    if (needs_verdict && line.verdict->kind == trust::VerdictKind::no_accelerator) refuse_no_verdict();
     line.name = asked.name;
     return line;
   } catch (const BadInput& error) {
@@ -132,11 +136,6 @@ std::string show(const render::Runs& runs, std::string_view format) {
   if (format == "csv") return to_csv(runs);
   if (format == "markdown") return to_markdown(runs);
   return format == "junit" ? to_junit(runs) : to_text(runs);
-}
-
-/// Without an accelerator there is no verdict, and a script that wants one has no answer.
-bool has_no_answer(const render::RunLine& line, bool needs_verdict) {
-  return !line.verdict || (needs_verdict && line.verdict->kind == trust::VerdictKind::no_accelerator);
 }
 
 }  // namespace
@@ -191,19 +190,19 @@ Reply answer_each(const Arguments& arguments, const std::vector<NamedRun>& asked
   render::Runs runs;
   runs.strict = arguments.has("strict");
   runs.version = version();
+  const bool needs_verdict = runs.strict || arguments.has("quiet");
   const auto answer_all = [&](const GoesOn& goes_on) {
     for (std::size_t n = 0; n < asked.size(); ++n) {
       const bool goes = goes_on(static_cast<double>(n) / static_cast<double>(asked.size()));
-      runs.lines.push_back(goes ? line_of(asked[n], answer) : without_answer(asked[n], "interrupted"));
+      runs.lines.push_back(goes ? line_of(asked[n], answer, needs_verdict) : without_answer(asked[n], "interrupted"));
     }
   };
   around.watch(answer_all, arguments.has("quiet"));
   Reply reply;
-  const bool needs_verdict = runs.strict || arguments.has("quiet");
   if (std::ranges::any_of(runs.lines, [&](const auto& line) { return fails(line, runs.strict); })) {
     reply.code = ExitCode::does_not_fit;
   }
-  if (std::ranges::any_of(runs.lines, [&](const auto& line) { return has_no_answer(line, needs_verdict); })) {
+  if (std::ranges::any_of(runs.lines, [](const auto& line) { return !line.verdict; })) {
     reply.code = ExitCode::bad_question;
   }
   reply.show = [runs = std::move(runs)](std::string_view form) { return show(runs, form); };

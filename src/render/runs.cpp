@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace llmcalc::render {
 namespace {
@@ -55,8 +56,15 @@ std::string shown_if(const std::optional<T>& value, std::string (*text)(T)) {
   return value ? text(*value) : std::string();
 }
 
-std::string duration_of(quantity::Seconds time) { return quantity::format_duration(time); }
-std::string seconds_of(quantity::Seconds time) { return fmt::format("{}", quantity::in_seconds(time)); }
+bool never_ends(quantity::Seconds time) { return std::isinf(quantity::in_seconds(time)); }
+
+std::string duration_of(quantity::Seconds time) { return never_ends(time) ? "never" : quantity::format_duration(time); }
+
+/// Blank where it never ends: a column is numbers alone.
+std::string seconds_of(quantity::Seconds time) {
+  return never_ends(time) ? std::string() : fmt::format("{}", quantity::in_seconds(time));
+}
+
 std::string money_of(quantity::Money money) { return quantity::format_money(money); }
 std::string dollars_of(quantity::Money money) { return fmt::format("{}", quantity::in_dollars(money)); }
 std::string count_of(std::int64_t count) { return std::to_string(count); }

@@ -46,7 +46,7 @@ const char* ending_of(const cli::Outcome& outcome) {
   return outcome.answer.starts_with("NO VERDICT") ? "open" : "yes";
 }
 
-Reply asked(const Words& words) {
+Reply reply_to(const Words& words) {
   std::string said;
   Reply reply;
   try {
@@ -119,7 +119,7 @@ TEST_CASE("questions as people type them have the answers that an expert expects
     if (line.starts_with('#') || arrow == std::string::npos) continue;
     INFO(line);
     const auto words = words_of(line.substr(0, arrow));
-    const auto reply = asked(words);
+    const auto reply = reply_to(words);
     const auto expectations = expectations_of(line.substr(arrow + 4));
     INFO(reply.text);
     CHECK(reply.ending == expectations.front());

@@ -44,6 +44,9 @@ void describe(auto& field, const RunLine& line) {
   const auto bytes = [&](bool known, quantity::Bytes answer::Verdict::*figure) {
     return known ? std::optional((*verdict).*figure) : std::nullopt;
   };
+  const auto ends = [](const std::optional<quantity::Seconds>& time) {
+    return time ? unless_infinite(in_seconds(*time)) : std::nullopt;
+  };
   field.is("run_line", "A question of many.");
   field("name", line.name, "what tells it from the others: an accelerator, a row's id");
   field("verdict", OneOf{verdict ? verdict_of(verdict->kind).value : verdict_ids.back(), verdict_ids},
@@ -51,12 +54,13 @@ void describe(auto& field, const RunLine& line) {
   field("needed_bytes", bytes(verdict.has_value(), &answer::Verdict::needed), "as in `fit`");
   field("high_bytes", bytes(verdict.has_value(), &answer::Verdict::high), "the high end of the error bar");
   field("capacity_bytes", bytes(judged, &answer::Verdict::capacity), "of one accelerator");
-  field("step_seconds", line.step, "one optimizer step");
+  field("step_seconds", ends(line.step), "one optimizer step");
   field("error", Text{line.error}, "why there is no answer");
-  field("total_seconds", line.total, "wall time of the whole run");
+  field("total_seconds", ends(line.total), "wall time of the whole run; null also where it never finishes");
   field("cost_usd", line.cost, "of the whole run; null where no price is known");
-  field("first_token_seconds", line.first_token, "of a server under its load; null for training, as the next three");
-  field("token_seconds", line.token, "each later token");
+  field("first_token_seconds", ends(line.first_token),
+        "of a server under its load; null for training, as the next three, and where requests come too fast");
+  field("token_seconds", ends(line.token), "each later token");
   field("token_cost_usd", line.token_cost, "of a million tokens of output with their prompts");
   field("at_once", line.at_once, "requests of the context for which there is memory");
   field("layout", Text{line.layout}, "of `plan`, the best in a few words");

@@ -1,0 +1,110 @@
+// What a listed run needs, and how it changed since an answer that was kept, is what the run alone says.
+#include "catch.hpp"
+#include "cli/rows.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace llmcalc::rows_law {
+
+TEST_CASE("a listed server needs its parts and its cache, all of it where the engine takes it beforehand") {
+  const Folder folder;
+  int reserving = 0;
+  for (const Run& run : drawn(axes_of_servers, 40, 9)) {
+    const auto one = alone("serve", run, {});
+    if (one.code == ExitCode::bad_question) continue;
+    CAPTURE(run);
+    const auto file = folder.write("runs.csv", csv_of({run}));
+    const auto line = json::parse(asked({"serve", "--rows", file, "--format", "json"}, {}).answer).at("runs").at(0);
+    const auto bytes = [&](const char* pointer) { return at(one.answer, pointer).get<std::int64_t>(); };
+    const auto parts = bytes("/memory/held_bytes") + bytes("/memory/beside_bytes");
+    const auto needed = line.at("needed_bytes").get<std::int64_t>();
+    CHECK(needed == line.at("high_bytes"));
+    CHECK(needed >= parts);
+    CHECK(needed <= parts + std::max(bytes("/kv/bytes"), bytes("/kv/needed_bytes")));
+    const auto engine = at(one.answer, "/engine/name");
+    const bool reserves = one.answer.at("verdict") == "fits" && (engine == "vllm" || engine == "sglang");
+    if (!reserves) continue;
+    CHECK(needed == parts + bytes("/kv/bytes"));
+    ++reserving;
+  }
+  CHECK(reserving >= 5);
+}
+
+namespace {
+
+/// Sentences about the figures that both a list's line and a whole answer have.
+std::vector<std::string> told_since(const cli::Outcome& outcome, const std::string& mark) {
+  std::vector<std::string> told;
+  for (const auto* texts : {&outcome.warnings, &outcome.notes}) {
+    for (const auto& text : *texts) {
+      const auto found = text.find(mark);
+      if (found == text.npos) continue;
+      auto change = text.substr(found + mark.size());
+      const bool of_one_alone = change.starts_with("longest context") || change.starts_with("parameters");
+      if (!of_one_alone) told.push_back(std::move(change));
+    }
+  }
+  std::ranges::sort(told);
+  return told;
+}
+
+/// Whether it lists fewer changes than there are.
+bool leaves_out(const std::vector<std::string>& told) {
+  return std::ranges::any_of(told, [](const auto& text) { return text.find("more figures") != text.npos; });
+}
+
+}  // namespace
+
+TEST_CASE("a listed run changed since a kept answer as the run alone did") {
+  const Folder folder;
+  int compared = 0;
+  for (const auto& [verb, axes] : {std::pair(std::string("fit"), axes_of_runs), {"serve", axes_of_servers}}) {
+    const auto runs = drawn(axes, 40, 10);
+    for (std::size_t i = 1; i < runs.size(); ++i) {
+      Run before = runs[i - 1];
+      before.front() = runs[i].front();  // kept under the same name
+      const auto [was, is] = std::pair(alone(verb, before, {}), alone(verb, runs[i], {}));
+      if (was.code == ExitCode::bad_question || is.code == ExitCode::bad_question) continue;
+      CAPTURE(verb, before, runs[i]);
+      const auto rows = [&](const Run& run) { return folder.write("runs.csv", csv_of({run})); };
+      const Words listing{verb, "--format", "json", "--rows"};
+      const auto kept_list = folder.write("list.json", asked(listing, {rows(before)}).answer);
+      const auto kept = folder.write("kept.json", was.answer.dump());
+      const Words since{"--worse-by", "5%", "--baseline"};
+      Words words{verb, "--format", "json"};
+      for (const auto& [term, value] : runs[i]) {
+        if (term != "id" && !value.empty()) quantity::append(words, Words{"--" + term, value});
+      }
+      auto listed_words = listing;
+      quantity::append(listed_words, Words{rows(runs[i])});
+      quantity::append(listed_words, since);
+      quantity::append(words, since);
+      const auto one = asked(words, {kept});
+      const auto list = asked(listed_words, {kept_list});
+      const auto told = told_since(list, runs[i].front().second + ": ");
+      const auto told_alone = told_since(one, "kept.json: ");
+      if (leaves_out(told_alone) || leaves_out(told) || told.empty()) continue;
+      // A listed server needs its cache as well, which the whole answer tells apart.
+      const auto is_of_both = [&](const std::string& text) { return verb == "fit" || !text.starts_with("memory"); };
+      const auto both = quantity::mapped_if(told, std::identity(), is_of_both);
+      CHECK(both == quantity::mapped_if(told_alone, std::identity(), is_of_both));
+      if (verb == "fit") CHECK(list.code == one.code);
+      ++compared;
+    }
+  }
+  CHECK(compared >= 20);
+}
+
+TEST_CASE("every cell of a list of plans is the best of the plan alone, in every form") {
+  const std::vector<Run> runs = drawn({{"model", {"llama-3.2-1b", "gpt2"}},
+                                       {"gpu", {"h100-sxm:8", "rtx-4090", "a100-40:2", "nosuchcard"}},
+                                       {"seq", {"1k", "64k"}},
+                                       {"global-batch", {"8", "64"}},
+                                       {"method", {"full", "lora"}}},
+                                      10, 7);
+  check_list({"plan", line_of_plan}, runs, {});
+  check_list({"plan", line_of_plan}, runs, {"--max-memory", "20GiB"});
+}
+
+}  // namespace llmcalc::rows_law
