@@ -262,9 +262,11 @@ Warning about_peak(const spec::Question& question, const Estimate& estimate) {
   constexpr std::string_view measured[] = {"model", "hardware"};
   for (const FlopFigure& figure : estimate.compute.flops) {
     if (!quantity::contains(measured, figure.id) || figure.utilization <= 1.0) continue;
-    const auto why = question.pricing.mfu ? std::string("no run does that: --mfu is too high for it")
-                                          : fmt::format("products were measured beyond the published peak ({})",
-                                                        question.gpu->rates.measured);
+    const auto why = question.pricing.mfu
+                         ? std::string("no run does that: --mfu is too high for it")
+                         : fmt::format("products were measured beyond the published peak ({})",
+                                       question.gpu->matmul_ceiling ? question.gpu->matmul_ceiling_source
+                                                                    : question.gpu->rates.measured);
     return fmt::format("{} come to {:.0f} % of the peak of {}: {}", figure.label, 100.0 * figure.utilization,
                        question.gpu->id, why);
   }

@@ -81,7 +81,7 @@ TEST_CASE("every accelerator answers for every framework", "[long]") {
 
 /// Work of large products alone, the fastest that there is: 145B parameters (Narayanan et al. 2021), 64 sequences at
 /// once.
-TEST_CASE("no accelerator multiplies beyond its peak, but the two that were measured to, which say so", "[long]") {
+TEST_CASE("no accelerator multiplies beyond its peak but those that were measured to, which say so", "[long]") {
   std::set<std::string> beyond;
   for (const auto& gpu : read::Catalogue().accelerators()) {
     for (const std::string compute : {"bf16", "fp8-e4m3"}) {
@@ -101,8 +101,12 @@ TEST_CASE("no accelerator multiplies beyond its peak, but the two that were meas
       }
     }
   }
-  // cuBLASLt at its best size: 179.2 of 165.2 and 254.0 of 209.5 TFLOP/s (presets/rates, xzwgit/gpu-flops-bench).
-  CHECK(beyond == std::set<std::string>{"rtx-4090", "rtx-5090"});
+  // cuBLASLt at its best size: 179.2 of 165.2 and 254.0 of 209.5 TFLOP/s (presets/rates, xzwgit/gpu-flops-bench); the
+  // others by torch, 63.6 of 59.5, 76.6 of 71 and 47.5 of 44.1 (zzc0721/torch-performance-test-data).
+  const std::set<std::string> measured{"rtx-3080-10", "rtx-3090", "rtx-4060-ti-16", "rtx-4090", "rtx-5090"};
+  CHECK(std::ranges::includes(measured, beyond));
+  CHECK(beyond.contains("rtx-4090"));
+  CHECK(beyond.contains("rtx-5090"));
 }
 
 TEST_CASE("every preset is advised whatever is trained of it", "[long]") {

@@ -83,15 +83,16 @@ bool is_measured_part(const spec::PowerRates& measured, const spec::Accelerator&
 }
 
 /// Shares above 1 are the measured part's own clock, which goes beyond the one that its sheet states a peak at (GeForce
-/// cards: RTX 5090 254 of 209.5 TFLOP/s). How far another part's clock goes beyond its own sheet nobody measured, and a
-/// laptop's is below it, so that of others no product takes less than the peak allows. What attention takes over
-/// products stays.
-void hold_to_peak(spec::MeasuredRates& rates) {
+/// cards: RTX 5090 254 of 209.5 TFLOP/s). How far another part's clock goes beyond its own sheet is known where its
+/// best product was measured; a laptop's is below it. Of those that nobody measured no product takes less than the peak
+/// allows. What attention takes over products stays.
+void hold_to_peak(spec::MeasuredRates& rates, double most) {
   auto& products = rates.products;
-  const double beyond = std::max(1.0, products.ceiling);
-  for (double* share : {&products.tile, &products.ceiling, &products.best_tile}) *share = std::min(*share, 1.0);
-  products.narrow = std::min(products.narrow, 1.0 / products.ceiling);
-  for (auto* kernel : {&rates.attention.native, &rates.attention.flash_2}) kernel->share /= beyond;
+  const double before = products.ceiling;
+  for (double* share : {&products.tile, &products.ceiling, &products.best_tile}) *share = std::min(*share, most);
+  products.narrow = std::min(products.narrow, most / products.ceiling);
+  const double kept = products.ceiling / before;
+  for (auto* kernel : {&rates.attention.native, &rates.attention.flash_2}) kernel->share *= kept;
 }
 
 bool is_older(const EmbeddedGeneration& a, const EmbeddedGeneration& b) { return a.facts.year < b.facts.year; }
@@ -155,7 +156,7 @@ spec::Rates rates_for(const std::vector<RatesPreset>& users, const spec::Acceler
   spec::Rates rates = named_rates(users, entry == nullptr ? usual_rates : entry->id, "rates");
   const auto usual = named_rates(users, usual_rates, "rates").measured;  // of parts that nobody has measured, too
   rates.stands_in = gpu.generation.is_nearest || rates.measured == usual;
-  if (!is_measured_part(rates.power, gpu)) hold_to_peak(rates);
+  if (!is_measured_part(rates.power, gpu)) hold_to_peak(rates, std::max(1.0, gpu.matmul_ceiling.value_or(1.0)));
   return rates;
 }
 
