@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <curl/curl.h>
 #include <memory>
 #include <optional>
@@ -155,6 +156,19 @@ void set_protocols(const auto& set) {
 #endif
 }
 
+/// How long a request may take: twelve time-outs, and no longer than what is left for all of them.
+/// \throws quantity::BadInput where nothing is left
+long milliseconds_for(const std::string& url, const HubEnvironment& hub) {
+  using std::chrono::milliseconds;
+  const auto of_all = std::chrono::seconds(hub.whole) - (std::chrono::steady_clock::now() - hub.begun);
+  const auto left = std::chrono::duration_cast<milliseconds>(of_all).count();
+  if (left <= 0) {
+    throw BadInput(url, fmt::format("is not asked for: what was asked before took {} s", hub.whole),
+                   "HF_HUB_DOWNLOAD_TIMEOUT allows more, thirty times its seconds for a model");
+  }
+  return static_cast<long>(std::min<std::int64_t>(left, 12'000 * std::int64_t{hub.timeout}));
+}
+
 /// One request without following redirects.
 Transfer perform(const std::string& url, const HubEnvironment& hub, const HttpRequest& request) {
   const Curl& library = curl();
@@ -173,7 +187,7 @@ Transfer perform(const std::string& url, const HubEnvironment& hub, const HttpRe
   set(CURLOPT_CONNECTTIMEOUT, hub.timeout);
   set(CURLOPT_LOW_SPEED_TIME, hub.timeout);
   set(CURLOPT_LOW_SPEED_LIMIT, slowest);
-  set(CURLOPT_TIMEOUT, 12 * hub.timeout);
+  set(CURLOPT_TIMEOUT_MS, milliseconds_for(url, hub));
   set(CURLOPT_NOSIGNAL, 1L);
   set(CURLOPT_WRITEFUNCTION, take_body);
   set(CURLOPT_WRITEDATA, static_cast<void*>(&transfer));
@@ -196,14 +210,15 @@ Transfer perform(const std::string& url, const HubEnvironment& hub, const HttpRe
   return transfer;
 }
 
-/// A redirect is a whole address, one without its scheme, a path of the host or one beside what was asked (RFC
-/// 3986, 4.2); the library takes the dots out of a path.
+/// A redirect is a whole address, one without its scheme, a path of the host, one beside what was asked or another
+/// question to that (RFC 3986, 4.2); the library takes the dots out of a path.
 std::string absolute(const std::string& location, const std::string& from) {
   const auto mark = location.find_first_of(":/?#");
   if (mark != location.npos && location[mark] == ':') return location;
   if (location.starts_with("//")) return from.substr(0, from.find(':') + 1) + location;
   const std::string host(host_of(from));
   if (location.starts_with('/')) return host + location;
+  if (location.starts_with('?')) return from.substr(0, from.find_first_of("?#")) + location;
   const auto folder = from.rfind('/', from.find_first_of("?#"));
   return (folder < host.size() ? host : from.substr(0, folder)) + '/' + location;
 }

@@ -100,7 +100,9 @@ HubEnvironment read_hub_environment(bool offline) {
     while (endpoint.ends_with('/')) endpoint.pop_back();
     hub.endpoint = endpoint;
   }
+  const long times = hub.whole / hub.timeout;
   hub.timeout = seconds("HF_HUB_DOWNLOAD_TIMEOUT", seconds("HF_HUB_ETAG_TIMEOUT", hub.timeout));
+  hub.whole = times * hub.timeout;
   if (!hub.offline) hub.token = token();
   return hub;
 }

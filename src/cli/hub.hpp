@@ -4,6 +4,7 @@
 #include "api/surroundings.hpp"
 #include "dialects/reading.hpp"
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -23,6 +24,9 @@ struct HubEnvironment {
   bool offline = false;                             ///< HF_HUB_OFFLINE, TRANSFORMERS_OFFLINE, --offline
   std::shared_ptr<Notice> notice = {};              ///< for whoever waits; empty: nobody is told
   long timeout = 10;                                ///< seconds: HF_HUB_DOWNLOAD_TIMEOUT, HF_HUB_ETAG_TIMEOUT
+  long whole =
+      30 * timeout;  ///< seconds for all that is asked of it: 400 shards of half a second each, and as much again
+  std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
 };
 
 /// Read when it is needed: the token may be a file.

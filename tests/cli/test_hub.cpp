@@ -3,7 +3,7 @@
 #include "cli/folder.hpp"
 #include "cli/http.hpp"
 #include "cli/http_server.hpp"
-#include "cli/hub.hpp"
+#include "cli/hub_server.hpp"
 #include "cli/run.hpp"
 #include "cli/variables.hpp"
 #include "llmcalc/quantity/error.hpp"
@@ -15,37 +15,13 @@
 
 using namespace llmcalc;
 using Catch::Matchers::Contains;
+using namespace test::hub;
 using test::HttpServer;
 using test::Variables;
 
 namespace {
 
-constexpr std::string_view config =
-    R"({"model_type": "llama", "hidden_size": 64, "intermediate_size": 128, "num_attention_heads": 4,
-        "num_hidden_layers": 2, "vocab_size": 256, "max_position_embeddings": 512})";
-
-std::string response(const std::string& status, const std::string& body, const std::string& headers = {}) {
-  return "HTTP/1.1 " + status + "\r\nContent-Length: " + std::to_string(body.size()) + "\r\nConnection: close\r\n" +
-         headers + "\r\n" + body;
-}
-
-bool asks(const std::string& request, std::string_view path) {
-  return request.starts_with("GET " + std::string(path) + " ");
-}
-
-std::string missing() { return response("404 Not Found", "", "X-Error-Code: EntryNotFound\r\n"); }
-
-cli::HubEnvironment hub_at(const HttpServer& server) {
-  cli::HubEnvironment hub;
-  hub.endpoint = server.url();
-  hub.token = "hf_secret";
-  hub.timeout = 1;
-  return hub;
-}
-
 using Words = std::vector<std::string>;
-
-const cli::HubName some_model{"org/name", "main", {}};
 
 std::string problem_of(const HttpServer& server) {
   try {
@@ -55,14 +31,6 @@ std::string problem_of(const HttpServer& server) {
     return error.problem();
   }
   return "accepted";
-}
-
-/// One tensor of four bf16 numbers behind a header.
-std::string safetensors() {
-  const std::string header = R"({"a":{"dtype":"BF16","shape":[4],"data_offsets":[0,8]}})";
-  std::string file;
-  for (unsigned i = 0; i < 8; ++i) file += static_cast<char>((header.size() >> (8 * i)) & 0xFFU);
-  return file + header + std::string(8, '\0');
 }
 
 }  // namespace
