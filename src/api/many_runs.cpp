@@ -14,6 +14,8 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <optional>
 #include <utility>
 
 namespace llmcalc::api {
@@ -95,8 +97,9 @@ std::vector<NamedRun> for_each_value(const std::string& axes, const std::vector<
   for (const auto name : quantity::pieces_of(axes, ",")) {
     const auto* term = read::find_term(name);
     if (term == nullptr) {
+      auto hint = quantity::did_you_mean(name, read::all_term_names());
       throw BadInput("--sweep", "there is no term '" + std::string(name) + "'",
-                     quantity::did_you_mean(name, read::all_term_names()));
+                     hint.empty() ? "terms are options without their dashes, as seq" : std::move(hint));
     }
     const auto now = term->show(question);
     for (auto& value : tried_around(*term, question, now)) {
@@ -165,48 +168,94 @@ bool asks_many(const Arguments& arguments, const std::vector<Given>& words,
   return several || arguments.has("rows") || arguments.has("sweep") || has_line_each;
 }
 
-std::vector<NamedRun> runs_of_rows(const std::string& path, const std::vector<Given>& words,
-                                   const Surroundings& around) {
-  std::vector<NamedRun> asked;
-  for (auto& row : read::read_run_rows(around.text(path, "--rows"), path)) {
-    asked.push_back({std::move(row.name), words});
-    for (auto& word : row.words) put(asked.back().words, std::move(word));
-  }
-  return asked;
+namespace {
+
+ManyRuns listed(std::vector<NamedRun> all) {
+  const auto count = all.size();
+  return {count, [all = std::move(all), at = std::size_t{0}]() mutable { return std::move(all[at++]); }};
 }
 
-std::vector<NamedRun> runs_of(const Arguments& arguments, const std::vector<Given>& words, const Surroundings& around,
-                              const std::function<spec::Question()>& asked) {
+}  // namespace
+
+ManyRuns runs_of_rows(const std::string& path, const std::vector<Given>& words, const Surroundings& around) {
+  const auto rows = std::make_shared<read::RunRows>(around.text(path, "--rows"), path);
+  return {rows->count(), [rows, words] {
+            auto row = rows->next();
+            NamedRun run{std::move(row.name), words};
+            for (auto& word : row.words) put(run.words, std::move(word));
+            return run;
+          }};
+}
+
+ManyRuns runs_of(const Arguments& arguments, const std::vector<Given>& words, const Surroundings& around,
+                 const std::function<spec::Question()>& asked) {
   const auto* rows = arguments.find("rows");
   const auto* axes = arguments.find("sweep");
   if (rows != nullptr && axes != nullptr) throw BadInput("--sweep", "varies one question, and --rows asks many");
   if (rows != nullptr) return runs_of_rows(*rows, words, around);
-  return axes == nullptr ? for_each_gpu(words) : for_each_value(*axes, words, asked());
+  return listed(axes == nullptr ? for_each_gpu(words) : for_each_value(*axes, words, asked()));
 }
 
-Reply answer_each(const Arguments& arguments, const std::vector<NamedRun>& asked, const Surroundings& around,
+namespace {
+
+/// What becomes of the lines, and the exit code that they come to.
+class Told {
+ public:
+  Told(const Arguments& arguments, const Surroundings& around) : out_(around.out) {
+    const auto form = arguments.choice("format", run_forms);
+    runs_.strict = arguments.has("strict");
+    runs_.version = version();
+    const bool is_whole = arguments.has("quiet") || arguments.has("baseline") || !out_;
+    if (!is_whole && render::RunPieces::has(form)) pieces_.emplace(form, runs_);
+  }
+
+  bool strict() const { return runs_.strict; }
+
+  void add(render::RunLine line) {
+    has_failed_ = has_failed_ || fails(line, runs_.strict);
+    lacks_answer_ = lacks_answer_ || !line.verdict;
+    if (pieces_) {
+      out_(pieces_->next(line));
+    } else {
+      runs_.lines.push_back(std::move(line));
+    }
+  }
+
+  Reply reply() {
+    Reply reply;
+    if (has_failed_) reply.code = ExitCode::does_not_fit;
+    if (lacks_answer_) reply.code = ExitCode::bad_question;
+    if (pieces_) {
+      reply.show = [end = pieces_->end()](std::string_view) { return end; };
+    } else {
+      reply.show = [runs = std::move(runs_)](std::string_view form) { return show(runs, form); };
+    }
+    return reply;
+  }
+
+ private:
+  const std::function<void(std::string_view)>& out_;
+  render::Runs runs_;
+  std::optional<render::RunPieces> pieces_;
+  bool has_failed_ = false;
+  bool lacks_answer_ = false;
+};
+
+}  // namespace
+
+Reply answer_each(const Arguments& arguments, const ManyRuns& asked, const Surroundings& around,
                   const std::function<render::RunLine(const NamedRun&)>& answer) {
-  arguments.choice("format", run_forms);
-  render::Runs runs;
-  runs.strict = arguments.has("strict");
-  runs.version = version();
-  const bool needs_verdict = runs.strict || arguments.has("quiet");
+  Told told(arguments, around);
+  const bool needs_verdict = told.strict() || arguments.has("quiet");
   const auto answer_all = [&](const GoesOn& goes_on) {
-    for (std::size_t n = 0; n < asked.size(); ++n) {
-      const bool goes = goes_on(static_cast<double>(n) / static_cast<double>(asked.size()));
-      runs.lines.push_back(goes ? line_of(asked[n], answer, needs_verdict) : without_answer(asked[n], "interrupted"));
+    for (std::size_t n = 0; n < asked.count; ++n) {
+      const NamedRun run = asked.next();
+      const bool goes = goes_on(static_cast<double>(n) / static_cast<double>(asked.count));
+      told.add(goes ? line_of(run, answer, needs_verdict) : without_answer(run, "interrupted"));
     }
   };
   around.watch(answer_all, arguments.has("quiet"));
-  Reply reply;
-  if (std::ranges::any_of(runs.lines, [&](const auto& line) { return fails(line, runs.strict); })) {
-    reply.code = ExitCode::does_not_fit;
-  }
-  if (std::ranges::any_of(runs.lines, [](const auto& line) { return !line.verdict; })) {
-    reply.code = ExitCode::bad_question;
-  }
-  reply.show = [runs = std::move(runs)](std::string_view form) { return show(runs, form); };
-  return reply;
+  return told.reply();
 }
 
 }  // namespace llmcalc::api

@@ -77,6 +77,8 @@ class Surroundings {
   virtual void watch(const std::function<void(const GoesOn&)>& work, bool is_quiet) const;
   Searched search(const search::PlanSpace& space, const SearchOptions& options) const;
 
+  /// Takes a long answer piece by piece as it comes about, in front of what the reply shows; empty: nobody does.
+  std::function<void(std::string_view)> out = {};
   bool colours = false;   ///< unless --color says otherwise
   bool terminal = false;  ///< of its size and able to draw
 

@@ -34,6 +34,7 @@ Machine::Machine(const Environment& environment, const Outside& outside)
     : Surroundings(outside), environment_(environment) {
   colours = environment.terminal && !environment.no_color;
   terminal = environment.terminal;
+  out = environment.out;
 }
 
 read::Catalogue Machine::catalogue(const api::Arguments& arguments) const {

@@ -4,7 +4,9 @@
 #include "api/surroundings.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <optional>
+#include <string_view>
 
 namespace llmcalc::cli {
 
@@ -15,6 +17,7 @@ struct Environment {
   bool no_color = false;                              ///< https://no-color.org
   std::optional<std::filesystem::path> presets = {};  ///< of the user; need not exist
   std::filesystem::path root = "/";                   ///< below which the kernel tells of its devices
+  std::function<void(std::string_view)> out = {};     ///< where long answers go piece by piece; empty: nowhere
 };
 
 Environment read_environment();

@@ -16,7 +16,9 @@ ExitCode answer_line(const std::vector<std::string>& words) {
   const auto refuse = [&](const quantity::BadInput& error) { cli::print_error(error, api::spelled_out(words)); };
   try {
     cli::prepare_streams();
-    const auto outcome = cli::run(words, cli::read_environment());
+    auto environment = cli::read_environment();
+    environment.out = cli::print_piece;
+    const auto outcome = cli::run(words, environment);
     cli::print(outcome);
     return outcome.code;
   } catch (const quantity::BadInput& error) {

@@ -98,14 +98,23 @@ void print_line(std::string_view kind, std::string_view message) {
 
 }  // namespace
 
+namespace {
+
+void refuse_unwritten(bool complete) {
+  if (!complete && errno != EPIPE) throw quantity::BadInput("standard output", std::strerror(errno));
+}
+
+}  // namespace
+
+void print_piece(std::string_view text) {
+  refuse_unwritten(std::fwrite(text.data(), 1, text.size(), stdout) == text.size());
+}
+
 void print(const Outcome& outcome) {
   for (const auto& warning : outcome.warnings) print_line("warning", warning);
   for (const auto& note : outcome.notes) print_line("note", note);
-  const auto written = std::fwrite(outcome.answer.data(), 1, outcome.answer.size(), stdout);
-  const bool complete = written == outcome.answer.size() && std::fflush(stdout) == 0;
-  if (!complete && errno != EPIPE) {
-    throw quantity::BadInput("standard output", std::strerror(errno));
-  }
+  print_piece(outcome.answer);
+  refuse_unwritten(std::fflush(stdout) == 0);
 }
 
 void print_error(const quantity::BadInput& error, std::span<const std::string> words) {

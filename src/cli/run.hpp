@@ -24,6 +24,10 @@ struct Outcome {
 /// \throws quantity::BadInput, quantity::Overflow when the question cannot be answered
 Outcome run(std::span<const std::string> words, const Environment& environment);
 
+/// A piece of an answer, on stdout.
+/// \throws quantity::BadInput when stdout does not take it, unless nobody reads it any more
+void print_piece(std::string_view text);
+
 /// The answer alone on stdout, everything else on stderr.
 /// \throws quantity::BadInput when stdout does not take the answer, unless nobody reads it any more
 void print(const Outcome& outcome);

@@ -13,6 +13,8 @@
 #include <cstddef>
 #include <iterator>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <utility>
 
 namespace llmcalc::read {
@@ -25,12 +27,12 @@ class CsvReader {
     if (text_.starts_with(byte_order_mark)) text_.remove_prefix(byte_order_mark.size());
   }
 
-  std::vector<CsvRow> rows() {
-    std::vector<CsvRow> all;
+  /// Nothing behind the last.
+  std::optional<CsvRow> next() {
     while (!at_end()) {
-      if (!take_line_end()) all.push_back(next_row());
+      if (!take_line_end()) return next_row();
     }
-    return all;
+    return std::nullopt;
   }
 
  private:
@@ -102,7 +104,12 @@ class CsvReader {
 
 }  // namespace
 
-std::vector<CsvRow> read_csv(std::string_view text, std::string_view place) { return CsvReader(text, place).rows(); }
+std::vector<CsvRow> read_csv(std::string_view text, std::string_view place) {
+  CsvReader reader(text, place);
+  std::vector<CsvRow> rows;
+  while (auto row = reader.next()) rows.push_back(*std::move(row));
+  return rows;
+}
 
 namespace {
 
@@ -244,23 +251,6 @@ void put(RunRow& row, std::string_view key, const std::string& text, std::string
   }
 }
 
-std::vector<RunRow> rows_of_csv(std::string_view text, const std::string& place) {
-  const auto rows = read_csv(text, place);
-  if (rows.size() < 2) throw BadInput(place, "has no rows", std::string(example));
-  const auto& header = rows.front().cells;
-  std::vector<RunRow> runs;
-  for (std::size_t i = 1; i < rows.size(); ++i) {
-    const auto line = place + ":" + std::to_string(rows[i].line);
-    if (rows[i].cells.size() != header.size()) throw BadInput(line, "has another number of cells than the header");
-    RunRow run{line, {}};
-    for (std::size_t column = 0; column < header.size(); ++column) {
-      put(run, header[column], rows[i].cells[column], line + ":" + header[column]);
-    }
-    runs.push_back(std::move(run));
-  }
-  return runs;
-}
-
 /// The list itself, or the one below a key "runs".
 const Node& list_of(const Node& file, const std::string& place) {
   const Node* list = file.kind == Node::Kind::table ? file.find("runs") : &file;
@@ -285,12 +275,65 @@ std::vector<RunRow> rows_of_yaml(std::string_view text, const std::string& place
 
 constexpr std::array<std::string_view, 3> endings_of_yaml{".yaml", ".yml", ".json"};
 
+/// A file of comma-separated values is read anew for each row, so that one of them is held at a time.
+struct RunRows::Parts {
+  Parts(std::string whole, std::string_view named) : text(std::move(whole)), place(named), reader(text, place) {}
+
+  std::string text;
+  std::string place;
+  CsvReader reader;
+  std::vector<std::string> header;
+  std::vector<RunRow> listed;  ///< of YAML
+  std::size_t count = 0;
+  std::size_t taken = 0;
+
+  /// The next row of the values, whose number of cells was looked at.
+  std::optional<RunRow> next_of_csv() {
+    const auto row = reader.next();
+    if (!row) return std::nullopt;
+    const auto line = place + ":" + std::to_string(row->line);
+    if (row->cells.size() != header.size()) throw BadInput(line, "has another number of cells than the header");
+    RunRow run{line, {}};
+    for (std::size_t column = 0; column < header.size(); ++column) {
+      put(run, header[column], row->cells[column], line + ":" + header[column]);
+    }
+    return run;
+  }
+
+  void begin_csv() {
+    reader = CsvReader(text, place);
+    if (auto row = reader.next()) header = std::move(row->cells);
+  }
+};
+
+RunRows::RunRows(std::string text, std::string_view place) : parts_(std::make_unique<Parts>(std::move(text), place)) {
+  Parts& parts = *parts_;
+  const bool is_list = parts.text.starts_with('-') || parts.text.starts_with('[');  // of what is piped in
+  if (is_list || std::ranges::any_of(endings_of_yaml, [&](auto ending) { return place.ends_with(ending); })) {
+    parts.listed = rows_of_yaml(parts.text, parts.place);
+    parts.count = parts.listed.size();
+    return;
+  }
+  parts.begin_csv();
+  while (parts.next_of_csv()) ++parts.count;
+  if (parts.count == 0) throw BadInput(parts.place, "has no rows", std::string(example));
+  parts.begin_csv();
+}
+
+RunRows::~RunRows() = default;
+
+std::size_t RunRows::count() const { return parts_->count; }
+
+RunRow RunRows::next() {
+  Parts& parts = *parts_;
+  return parts.listed.empty() ? *parts.next_of_csv() : std::move(parts.listed[parts.taken++]);
+}
+
 std::vector<RunRow> read_run_rows(std::string_view text, std::string_view place) {
-  const bool is_list = text.starts_with('-') || text.starts_with('[');  // of what is piped in there is no ending
-  const bool is_yaml =
-      is_list || std::ranges::any_of(endings_of_yaml, [&](auto ending) { return place.ends_with(ending); });
-  const std::string path(place);
-  return is_yaml ? rows_of_yaml(text, path) : rows_of_csv(text, path);
+  RunRows rows(std::string(text), place);
+  std::vector<RunRow> all;
+  while (all.size() < rows.count()) all.push_back(rows.next());
+  return all;
 }
 
 namespace {

@@ -6,7 +6,9 @@
 #include "read/words.hpp"
 #include "spec/measurement.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,7 +60,24 @@ struct RunRow {
   std::vector<Given> words;
 };
 
-/// \param place  the file's name; one that ends in .yaml, .yml or .json is read as YAML, which JSON is a part of
+/// The questions of a file, of which one is held at a time where it is one of comma-separated values.
+class RunRows {
+ public:
+  /// \param place  the file's name; one that ends in .yaml, .yml or .json is read as YAML, which JSON is a part of
+  /// \throws quantity::BadInput with the place of what cannot be read, in whichever row
+  RunRows(std::string text, std::string_view place);
+  ~RunRows();
+
+  std::size_t count() const;
+  /// \pre it is asked for no more than there are
+  RunRow next();
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+/// All of them at once.
 /// \throws quantity::BadInput with the place of what cannot be read
 std::vector<RunRow> read_run_rows(std::string_view text, std::string_view place);
 

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace llmcalc::render {
@@ -41,6 +43,25 @@ std::string to_text(const Runs& runs);
 std::string to_markdown(const Runs& runs);
 std::string to_csv(const Runs& runs);
 std::string to_json(const Runs& runs);
+
+/// A list in a form in which each line is what it is whatever the others are, a piece a line.
+class RunPieces {
+ public:
+  static bool has(std::string_view form) { return form == "csv" || form == "json"; }
+
+  /// \pre has(form)
+  /// \param runs  without lines
+  RunPieces(std::string_view form, Runs runs) : is_json_(form == "json"), runs_(std::move(runs)) {}
+
+  std::string next(const RunLine& line);  ///< the first with what stands in front of all
+  std::string end() const { return end_; }
+
+ private:
+  bool is_json_;
+  Runs runs_;
+  std::string end_;  ///< known behind the first
+  bool is_first_ = true;
+};
 
 /// The JUnit XML that GitHub, GitLab and Jenkins read: a test case each, failures for runs that do not fit and errors
 /// for questions without an answer.

@@ -107,4 +107,37 @@ TEST_CASE("every cell of a list of plans is the best of the plan alone, in every
   check_list({"plan", line_of_plan}, runs, {"--max-memory", "20GiB"});
 }
 
+TEST_CASE("a list that is taken piece by piece is the list that is handed over whole, a piece a line") {
+  const Folder folder;
+  const auto runs = drawn(axes_of_runs, 12, 11);
+  const auto file = folder.write("runs.csv", csv_of(runs));
+  for (const std::string form : {"csv", "json", "text", "markdown", "junit"}) {
+    for (const Words& more : {Words{}, Words{"--strict"}, Words{"--quiet"}}) {
+      CAPTURE(form, more);
+      Words words{"fit", "--rows", file, "--format", form};
+      quantity::append(words, more);
+      std::vector<std::string> pieces;
+      cli::Environment environment;
+      environment.out = [&](std::string_view piece) { pieces.emplace_back(piece); };
+      const auto taken = cli::run(words, environment);
+      const auto whole = cli::run(words, cli::Environment{});
+      CHECK(taken.code == whole.code);
+      CHECK(quantity::joined(pieces, "") + taken.answer == whole.answer);
+      const bool has_pieces = (form == "csv" || form == "json") && more != Words{"--quiet"};
+      CHECK(pieces.size() == (has_pieces ? runs.size() : 0));
+    }
+  }
+}
+
+TEST_CASE("a file that is wrong in its last row is refused before anything is told of the first") {
+  const Folder folder;
+  const auto file = folder.write("runs.csv", csv_of(drawn(axes_of_runs, 5, 12)) + "one,two\n");
+  cli::Environment environment;
+  int told = 0;
+  environment.out = [&](std::string_view) { ++told; };
+  const Words words{"fit", "--rows", file, "--format", "csv"};
+  CHECK_THROWS_AS(cli::run(words, environment), quantity::BadInput);
+  CHECK(told == 0);
+}
+
 }  // namespace llmcalc::rows_law

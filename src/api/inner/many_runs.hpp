@@ -5,6 +5,7 @@
 #include "llmcalc/spec/question.hpp"
 #include "render/runs.hpp"
 
+#include <cstddef>
 #include <functional>
 #include <initializer_list>
 #include <optional>
@@ -23,6 +24,12 @@ struct NamedRun {
   std::optional<read::ConfigText> config(const AskedQuestion& asked, const Surroundings& around) const;
 };
 
+/// Questions that are made when they are asked.
+struct ManyRuns {
+  std::size_t count = 0;
+  std::function<NamedRun()> next;  ///< asked so many times
+};
+
 /// --rows
 Flag rows_flag();
 
@@ -36,16 +43,16 @@ bool asks_many(const Arguments& arguments, const std::vector<read::Given>& words
 
 /// A question for each row of a file; what the command line says holds for all that do not say otherwise.
 /// \throws quantity::BadInput for a file that cannot be read
-std::vector<NamedRun> runs_of_rows(const std::string& path, const std::vector<read::Given>& words,
-                                   const Surroundings& around);
+ManyRuns runs_of_rows(const std::string& path, const std::vector<read::Given>& words, const Surroundings& around);
 
 /// \param asked  what the words ask where nothing is varied
 /// \throws quantity::BadInput for a file or a term that cannot be read
-std::vector<NamedRun> runs_of(const Arguments& arguments, const std::vector<read::Given>& words,
-                              const Surroundings& around, const std::function<spec::Question()>& asked);
+ManyRuns runs_of(const Arguments& arguments, const std::vector<read::Given>& words, const Surroundings& around,
+                 const std::function<spec::Question()>& asked);
 
-/// A line each; exit 2 where one has no answer, 1 where one does not fit.
-Reply answer_each(const Arguments& arguments, const std::vector<NamedRun>& asked, const Surroundings& around,
+/// A line each; exit 2 where one has no answer, 1 where one does not fit. Where the surroundings take pieces, and the
+/// form has them, lines are told as they come and not kept.
+Reply answer_each(const Arguments& arguments, const ManyRuns& asked, const Surroundings& around,
                   const std::function<render::RunLine(const NamedRun&)>& answer);
 
 }  // namespace llmcalc::api
