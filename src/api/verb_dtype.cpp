@@ -71,8 +71,9 @@ std::vector<render::FormatLine> format_lines(const DtypeRequest& options) {
 
 formats::Dtype find_dtype(std::string_view name, std::string_view place) {
   if (const auto* word = spec::find_name<formats::Dtype>(name)) return word->value;
+  auto hint = quantity::did_you_mean(name, spec::all_names<formats::Dtype>());
   throw quantity::BadInput(std::string(place), "there is no number format '" + std::string(name) + "'",
-                           quantity::did_you_mean(name, spec::all_names<formats::Dtype>()));
+                           hint.empty() ? "llmcalc dtype shows all of them" : std::move(hint));
 }
 
 std::vector<Flag> dtype_flags() {

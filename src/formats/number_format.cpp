@@ -175,7 +175,7 @@ std::uint64_t nearest_code(const Encoding& encoding, double value) {
   const bool is_float = encoding.family == EncodingFamily::floating || encoding.family == EncodingFamily::scaled_float;
   if (is_float) return round_to_code(encoding.element, value);
   if (std::isnan(value)) {
-    throw quantity::BadInput("value", fmt::format("'nan' has no code in {}", facts(encoding.dtype).name),
+    throw quantity::BadInput("--value", fmt::format("'nan' has no code in {}", facts(encoding.dtype).name),
                              "give a number");
   }
   return encoding.family == EncodingFamily::integer ? integer_code(encoding.dtype, value) : codebook_code(value);
@@ -320,10 +320,11 @@ std::int64_t largest_code(Dtype dtype) {
 
 void check_numbers(std::span<const double> numbers) {
   constexpr double limit = std::numeric_limits<float>::max();
-  if (numbers.empty()) throw quantity::BadInput("values", "there is nothing to quantize", "give at least one number");
+  if (numbers.empty())
+    throw quantity::BadInput("--quantize", "there is nothing to quantize", "give at least one number");
   for (const double x : numbers) {
     if (std::abs(x) <= limit) continue;
-    throw quantity::BadInput("values", fmt::format("'{}' is no number that a tensor holds", x),
+    throw quantity::BadInput("--quantize", fmt::format("'{}' is no number that a tensor holds", x),
                              "give finite numbers up to 3.4e38");
   }
 }

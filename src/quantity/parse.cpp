@@ -131,7 +131,10 @@ Parameters parse_parameters(std::string_view text, std::string_view place) {
 
 std::variant<Tokens, TokensPerParameter> parse_tokens(std::string_view text, std::string_view place) {
   std::string_view number = trim(text);
-  const bool is_ratio = number.ends_with('x') || number.ends_with('X');
+  const auto last = number.size() < 2 ? '\0' : to_lower(number[number.size() - 2]);
+  const bool is_number =
+      is_digit(last) || last == '.' || std::string_view("kmbgt").find(last) != std::string_view::npos;
+  const bool is_ratio = is_number && to_lower(number.back()) == 'x';  // else what was typed is quoted as a whole
   if (is_ratio) number.remove_suffix(1);
   const double value = read_real(number, place, token_count);
   if (value == 0.0) refuse(text, place, token_count, "a run needs more than none");

@@ -154,6 +154,7 @@ class PlanReader {
   PlanWords read() &&;
 
  private:
+  void refuse_idle_modules() const;
   void take(const Given& word);
   void add_choices(const Given& word);
   std::vector<Given> accelerators(const Given& word) const;
@@ -179,6 +180,22 @@ PlanReader::PlanReader(const std::vector<Given>& given, const std::optional<Conf
     if (canonical(word.term) == "recompute_modules") modules_.push_back(word);
   }
   for (const Given& word : given) take(word);
+  refuse_idle_modules();
+}
+
+/// Modules that somebody typed belong to selective recompute; a file may hold them beside another.
+void PlanReader::refuse_idle_modules() const {
+  const auto is_selective = [](const spec::Recompute& recompute) {
+    return recompute.policy == spec::RecomputePolicy::selective;
+  };
+  for (const Given& word : modules_) {
+    Question read;
+    apply(word, read);
+    if (word.origin.source != Source::flag || std::ranges::any_of(plan_.choices.recompute, is_selective)) continue;
+    throw BadInput(word.origin.where,
+                   quantity::quoted(word.text) + " belongs to selective recompute, which is not said",
+                   "--recompute selective");
+  }
 }
 
 void PlanReader::take(const Given& word) {

@@ -141,7 +141,8 @@ struct Ranks {
     std::vector<spec::ModuleRank> ranks;
     for (const auto& item : split_list(quantity::to_lower(text), place)) {
       const auto colon = item.find(':');
-      if (colon == std::string::npos) throw quantity::BadInput(std::string(place), "expected module:rank, as q:64");
+      if (colon == std::string::npos)
+        throw quantity::BadInput(std::string(place), "expected module:rank, as q:64, found " + quantity::quoted(text));
       const std::int64_t rank = Count::read(item.substr(colon + 1), place);
       for (auto& word : words_for(item.substr(0, colon), place)) ranks.push_back({std::move(word), rank});
     }
@@ -160,7 +161,7 @@ struct Layers {
     using Index = Whole<0, max_layers>;
     std::vector<std::int64_t> layers;
     for (const auto& item : split_list(text, place)) {
-      const auto dash = item.find('-');
+      const auto dash = item.find('-', 1);  // in front is a sign
       const std::int64_t first = Index::read(item.substr(0, dash), place);
       const std::int64_t last = dash == std::string::npos ? first : Index::read(item.substr(dash + 1), place);
       for (std::int64_t layer = first; layer <= last; ++layer) layers.push_back(layer);

@@ -1,0 +1,99 @@
+// Whatever is wrong in the value of an option, the error names the option, repeats the value and says what was
+// expected, for every option of every verb, on the command line and in the cell of a list.
+#include "api/verbs.hpp"
+#include "catch.hpp"
+#include "cli/folder.hpp"
+#include "cli/run.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "quantity/lists.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace llmcalc::bad_values {
+
+using Catch::Matchers::Contains;
+using Words = std::vector<std::string>;
+
+namespace {
+
+/// A question that each verb answers.
+const std::map<std::string, Words>& questions() {
+  static const std::map<std::string, Words> all{{"fit", {"--params", "1e9", "--dtype", "bf16"}},
+                                                {"serve", {"llama-3.2-1b"}},
+                                                {"plan", {"llama-3.2-1b", "--gpu", "h100-sxm", "--seq", "1k"}},
+                                                {"scale", {"--params", "1e9"}},
+                                                {"dtype", {}}};
+  return all;
+}
+
+/// Options that are any text, or that name what a person has: nothing is known to be expected.
+const Words& of_any_text() {
+  static const Words names{"from", "write", "presets",  "calibration", "config",
+                           "rows", "model", "requests", "baseline",    "engine-version"};
+  return names;
+}
+
+std::optional<quantity::BadInput> refused(const std::string& verb, const std::string& option,
+                                          const std::string& value) {
+  Words words{verb};
+  for (const auto& word : questions().at(verb)) {
+    if (word != "--" + option) {
+      words.push_back(word);
+      continue;
+    }
+    words.emplace_back();  // which takes the place of a value that is said anew
+  }
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (!words[i].empty()) continue;
+    words.erase(words.begin() + static_cast<std::ptrdiff_t>(i), words.begin() + static_cast<std::ptrdiff_t>(i) + 2);
+    break;
+  }
+  words.push_back("--" + option + "=" + value);
+  try {
+    cli::run(words, cli::Environment{});
+    return std::nullopt;
+  } catch (const quantity::BadInput& error) {
+    return error;
+  }
+}
+
+/// Values that hardly any option has.
+constexpr const char* bad[] = {"qwzx", "-7", ".1e999", "nan", "12qwzx"};
+
+}  // namespace
+
+TEST_CASE("a bad value is refused at its option, with the value and what was expected") {
+  int refusals = 0;
+  for (const auto& [verb, question] : questions()) {
+    for (const auto& flag : api::all_flags(api::find_verb(verb))) {
+      if (flag.is_switch() || quantity::contains(of_any_text(), flag.name)) continue;
+      bool takes_all = true;
+      for (const std::string value : bad) {
+        CAPTURE(verb, flag.name, value);
+        const auto error = refused(verb, flag.name, value);
+        if (!error) continue;
+        takes_all = false;
+        ++refusals;
+        CHECK_THAT(error->place() + " ", Contains("--" + flag.name + " ") || Contains("--" + flag.name + ":"));
+        // An option that does not apply is refused whatever its value.
+        const auto other = refused(verb, flag.name, "zxwq");
+        if (other && std::string(other->what()) == error->what()) continue;
+        CHECK_THAT(std::string(error->what()), Contains(value));
+        const auto& problem = error->problem();
+        const auto says = [&](const char* words) { return problem.find(words) != problem.npos; };
+        CHECK((!error->hint().empty() || says("expected") || says("is not one of") || says("write it like") ||
+               says(", not '") || says("contradicts")));
+      }
+      CAPTURE(verb, flag.name);
+      CHECK_FALSE(takes_all);
+    }
+  }
+  CHECK(refusals > 500);
+}
+
+}  // namespace llmcalc::bad_values
