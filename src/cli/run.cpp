@@ -96,10 +96,6 @@ void print_line(std::string_view kind, std::string_view message) {
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
-}  // namespace
-
-namespace {
-
 void refuse_unwritten(bool complete) {
   if (!complete && errno != EPIPE) throw quantity::BadInput("standard output", std::strerror(errno));
 }
