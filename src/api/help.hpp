@@ -1,4 +1,4 @@
-// What people read of the program in the place of an answer, made from the tables of verbs and flags.
+// Texts that people read of the program in the place of an answer, made from the tables of verbs and flags.
 #pragma once
 
 #include "api/verbs.hpp"
@@ -19,7 +19,7 @@ std::string verb_help(const Verb& verb, const std::vector<Flag>& flags);
 /// `llmcalc VERB -h`: what most questions need, on one screen.
 std::string short_help(const Verb& verb, const std::vector<Flag>& flags);
 
-/// What is told of the program where a line asks nothing else: its version, or help; nothing where it is a question.
+/// Version or help, where a line asks for nothing else; nothing where it is a question.
 /// \param words  as spelled_out() has them
 /// \pre there is one
 std::optional<std::string> told_of_program(std::span<const std::string> words);
