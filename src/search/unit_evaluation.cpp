@@ -238,14 +238,14 @@ Bytes UnitSearch::memory_of(PricedPolicy& policy, const Pipeline& pipeline, cons
 
 bool UnitSearch::fits(Bytes memory) const {
   if (memory > base_->capacity) return false;
-  return !space_.question().strict || trust::excess(question_, memory, base_->capacity) <= 0.0;
+  return !space_.question().strict ||
+         trust::judge_accelerator(question_, memory, base_->capacity) == trust::VerdictKind::fits;
 }
 
 bool UnitSearch::host_has(Bytes of_rank, Bytes of_first) const {
   const Bytes needed = spec::host_need_of(question_, of_rank) + of_first;
-  const auto capacity = spec::host_capacity_of(question_);
-  if (capacity && needed > *capacity) return false;
-  return !space_.question().strict || trust::host_excess(question_, needed) <= 0.0;
+  const auto verdict = trust::judge_host(question_, needed);
+  return verdict == trust::VerdictKind::fits || (verdict == trust::VerdictKind::tight && !space_.question().strict);
 }
 
 /// Runs that rest on the accelerator but for paged states ask nothing of its host.

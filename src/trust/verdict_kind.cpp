@@ -55,8 +55,6 @@ double host_excess(const spec::Question& question, Bytes of_machine) {
   return with_buffers * static_cast<double>(in_bytes(of_machine)) - static_cast<double>(in_bytes(*capacity));
 }
 
-namespace {
-
 VerdictKind judge_accelerator(const spec::Question& question, Bytes needed, Bytes capacity) {
   if (needed > capacity) return VerdictKind::does_not_fit;
   const bool open = excess(question, needed, capacity) > 0.0 || saturates(question, needed, capacity);
@@ -69,8 +67,6 @@ VerdictKind judge_host(const spec::Question& question, Bytes of_machine) {
   if (of_machine > *capacity) return VerdictKind::does_not_fit;
   return host_excess(question, of_machine) > 0.0 ? VerdictKind::tight : VerdictKind::fits;
 }
-
-}  // namespace
 
 VerdictKind judge(const spec::Question& question, const Need& need) {
   const auto capacity = capacity_of(question);

@@ -51,6 +51,11 @@ double host_excess(const spec::Question& question, quantity::Bytes of_machine);
 /// have died, because blocks of gathered weights are not given back in time.
 bool saturates(const spec::Question& question, quantity::Bytes needed, quantity::Bytes capacity);
 
+VerdictKind judge_accelerator(const spec::Question& question, quantity::Bytes needed, quantity::Bytes capacity);
+
+/// Where nothing is needed of the machine's memory, or nobody says how much there is, it fits.
+VerdictKind judge_host(const spec::Question& question, quantity::Bytes of_machine);
+
 /// Need of a run in the two memories that can run out.
 struct Need {
   quantity::Bytes accelerator;  ///< of one

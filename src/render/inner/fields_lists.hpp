@@ -152,6 +152,8 @@ void describe(auto& field, const PlanReport& report) {
         "the best of each run that is compared (`--gpu h100-sxm,h200`); empty where there is one");
   field("front", planned_rows(report, report.front),
         "those that no other run beats in memory, time and cost, fastest first");
+  field("sure", report.sure ? std::optional(PlannedRow{&report, &*report.sure}) : std::nullopt,
+        "where the best fits within its error bar only: the best that surely does, under --strict");
   field("fit_command", Text{report.fit_command}, "what answers with the best run in full; null when nothing fits");
   field("launch", report.launch, "of the framework that was asked for; without one, of several");
   field("assumptions", sentences(report.assumptions), "what nobody said and the answer depends on");
