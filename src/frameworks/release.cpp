@@ -1,5 +1,10 @@
 #include "frameworks/release.hpp"
 
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
+
+#include <functional>
+
 namespace llmcalc::frameworks {
 
 using spec::Date;
@@ -21,6 +26,10 @@ constexpr bool is_in_order() {
   return true;
 }
 static_assert(is_in_order(), "a behaviour of the enumeration has no row");
+
+constexpr ReleaseWord words[] = {
+#include "releases/words.inc"
+};
 
 struct Published {
   Library library;
@@ -61,16 +70,31 @@ std::optional<Date> date_of(const Software& software) {
   return says_more ? latest : software.date;
 }
 
+/// Whether a run comes after a release, or after its day where it is not said.
+bool is_since(const Software& software, Library library, const std::optional<Release>& since, const Date& day) {
+  const auto release = software.release_of(library);
+  if (release && since) return *release >= *since;
+  const auto date = date_of(software);
+  return !date || date->ordinal() >= day.ordinal();
+}
+
 }  // namespace
 
 std::span<const ReleaseChange> release_changes() { return changes; }
 
 bool holds(Behaviour behaviour, const Software& software) {
   const ReleaseChange& row = changes[static_cast<std::size_t>(behaviour)];
-  const auto release = software.release_of(row.library);
-  if (release && row.since) return *release >= *row.since;
-  const auto date = date_of(software);
-  return !date || date->ordinal() >= row.published.ordinal();
+  return is_since(software, row.library, row.since, row.published);
+}
+
+std::span<const ReleaseWord> release_words() { return words; }
+
+std::vector<ReleaseWord> words_to_come(std::string_view framework, const Software& software) {
+  const auto is_to_come = [&](const ReleaseWord& row) {
+    const bool is_its = quantity::contains(quantity::pieces_of(row.frameworks, " "), framework);
+    return is_its && !is_since(software, row.library, row.since, row.published);
+  };
+  return quantity::mapped_if(words, std::identity(), is_to_come);
 }
 
 }  // namespace llmcalc::frameworks

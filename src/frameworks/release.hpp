@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace llmcalc::frameworks {
 
@@ -64,5 +65,21 @@ std::span<const ReleaseChange> release_changes();
 
 /// Whether a run behaves so. Where nothing is said it is the present.
 bool holds(Behaviour behaviour, const spec::Software& software);
+
+/// A key or a program of printed commands that a release brought.
+struct ReleaseWord {
+  std::string_view frameworks;  ///< whose commands say it, apart by blanks
+  std::string_view word;
+  std::string_view before;  ///< how it is called earlier; empty: not at all
+  spec::Library library;
+  spec::Release since;
+  spec::Date published;  ///< decides where a date is known and the release is not
+  std::string_view source;
+};
+
+std::span<const ReleaseWord> release_words();
+
+/// Those that a framework's command does not know in a run of that software.
+std::vector<ReleaseWord> words_to_come(std::string_view framework, const spec::Software& software);
 
 }  // namespace llmcalc::frameworks

@@ -43,7 +43,7 @@ struct Dialect {
 };
 const Dialect dialects_of_trainers[] = {{"megatron", 72},       {"torchtitan", 30}, {"deepspeed", 252},
                                         {"trl", 396},           {"hf", 90},         {"axolotl", 396},
-                                        {"llama-factory", 333}, {"unsloth", 27},    {"ms-swift", 396},
+                                        {"llama-factory", 333}, {"unsloth", 27},    {"ms-swift", 324},
                                         {"litgpt", 9},          {"torchtune", 54},  {"lightning", 28}};
 
 /// What no key of a trainer says, by the beginning of the option: of a run without a launch one of them is named.
@@ -69,6 +69,7 @@ const std::vector<Unsayable> unsayable{
      {"--framework"},
      "a script of theirs is DeepSpeed's where it has a file of it, and trl's where it offloads activations"},
     {{"unsloth"}, {"--sharding fsdp2", "--offload activations"}, "unsloth_cli/config.py: neither key"},
+    {{"ms-swift"}, {"--offload activations"}, "swift/callbacks/activation_cpu_offload.py: under FSDP alone"},
     {{"megatron"},
      {"--offload activations", "--sharding fsdp2", "--sharding hsdp"},
      "megatron/training/arguments.py: activations of single modules, and FSDP of its own"},

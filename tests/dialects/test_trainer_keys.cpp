@@ -57,7 +57,7 @@ const std::vector<Trainer> trainers{
      "ms-swift 4.6.0: arguments/base_args, arguments/tuner_args.py",
      {"model", "dataset", "tuner_type", "lora_rank", "target_modules", "quant_method", "quant_bits", "max_length",
       "attn_impl", "lora_dropout", "config_file", "compute_environment", "distributed_type", "num_processes",
-      "num_machines", "mixed_precision", "activation_cpu_offload"}},
+      "num_machines", "mixed_precision", "fsdp_config"}},
     {"litgpt",
      "litgpt 0.5.13: finetune/lora.py, finetune/full.py, args.py",
      {"precision", "devices", "num_nodes", "quantize", "lora_r", "lora_query", "lora_key", "lora_value",
@@ -111,25 +111,120 @@ constexpr std::string_view key_runs[] = {
 
 }  // namespace
 
+namespace {
+
+dialects::Launch launched(const std::string& line) {
+  const auto launches = dialects::launches(test::question(line));
+  REQUIRE(launches.size() == 1);
+  return launches[0];
+}
+
+/// A release of a trainer, or of a library below it, with the words that it lacks of those said today and those that it
+/// has in their place, as the package of that release has them.
+struct Earlier {
+  std::string framework;
+  std::string software;
+  Keys lacks;
+  Keys has;
+};
+
+const std::vector<Earlier> earlier{
+    {"trl",
+     "trl-0.12.1",
+     {"max_length", "activation_offloading", "dtype", "trl.scripts.sft"},
+     {"max_seq_length", "torch_dtype", "trl.commands.scripts.sft"}},
+    {"trl", "trl-0.17.0", {"activation_offloading", "dtype"}, {"torch_dtype", "trl.scripts.sft"}},
+    {"trl", "trl-0.22.2", {"dtype"}, {"torch_dtype", "activation_offloading"}},
+    {"trl", "transformers-4.44.0", {"use_liger_kernel"}, {}},
+    {"trl", "accelerate-1.5.2", {"fsdp_version", "fsdp_reshard_after_forward"}, {}},
+    {"llama-factory", "llama-factory-0.8.3", {"enable_liger_kernel", "use_unsloth_gc"}, {}},
+    {"ms-swift", "ms-swift-3.12.6", {"tuner_type"}, {"train_type"}},
+    {"ms-swift", "ms-swift-2.6.1", {"model", "tuner_type", "train_type", "quant_bits"}, {}},
+    {"litgpt", "litgpt-0.3.1", {"num_nodes", "finetune_lora", "finetune_full"}, {}},
+    {"litgpt", "litgpt-0.4.2", {"num_nodes"}, {}},
+    {"torchtune",
+     "torchtune-0.2.1",
+     {"tokenizer.max_seq_len", "model.lora_dropout", "enable_activation_offloading"},
+     {}},
+    {"torchtune", "torchtune-0.3.0", {"enable_activation_offloading"}, {}},
+    {"unsloth", "unsloth-2026.3.1", {"unsloth", "unsloth_cli"}, {}},
+    {"unsloth", "unsloth-2026.4.8", {"unsloth_cli"}, {"unsloth"}},
+};
+
+/// Words of a command, and behind the dot of a key of a table.
+Keys words_in(const std::string& command) {
+  Keys words;
+  std::string word;
+  for (const char c : command + " ") {
+    if (is_of_key(c)) {
+      word += c;
+    } else if (!word.empty()) {
+      words.insert(std::exchange(word, {}));
+    }
+  }
+  return words;
+}
+
+constexpr std::string_view release_runs[] = {
+    "--method lora --lora-targets q,v --recompute full --offload activations --dtype bf16",
+    "--method lora --gpus 16 --recompute full --sharding fsdp2", "--method full --gpus 8 --recompute full --dtype bf16",
+    "--method lora --fused-kernels 1 --loss fused-linear"};
+
+}  // namespace
+
 TEST_CASE("a command for a trainer says only keys that the trainer documents") {
   for (const auto& [framework, source, keys] : trainers) {
     for (const auto run : key_runs) {
       const std::string line = "--model llama-3.1-8b --gpu a100-80 --framework " + framework + " " + std::string(run);
       CAPTURE(line, source);
       try {
-        const auto launches = dialects::launches(test::question(line));
-        REQUIRE(launches.size() == 1);
-        if (launches[0].command.empty()) continue;
-        const auto said = keys_in(launches[0].command);
+        const auto launch = launched(line);
+        if (launch.command.empty()) continue;
+        const auto said = keys_in(launch.command);
         CHECK(said.size() > 3);
         for (const auto& key : said) {
           INFO(key);
           CHECK((keys.contains(key) || arguments_of_transformers.contains(key)));
         }
-        CHECK_THAT(launches[0].command, !Contains("pretrain_gpt") && !Contains("litgpt pretrain"));
+        CHECK_THAT(launch.command, !Contains("pretrain_gpt") && !Contains("litgpt pretrain"));
       } catch (const quantity::BadInput& error) {
         CHECK_FALSE(error.place().empty());  // what a framework does not do is refused by name
       }
     }
   }
+}
+
+TEST_CASE("a command for an earlier release says no word that its package does not have") {
+  for (const auto& [framework, software, lacks, has] : earlier) {
+    Keys printed;
+    for (const auto run : release_runs) {
+      std::string line = "--model llama-3.1-8b --gpu a100-80 --framework " + framework + " " + std::string(run);
+      line += " --framework-version " + software;
+      CAPTURE(line);
+      try {
+        const auto launch = launched(line);
+        CAPTURE(launch.command, launch.beyond);
+        CHECK(launch.command.empty() == !launch.beyond.empty());
+        for (const auto& word : words_in(launch.command)) {
+          CHECK_FALSE(lacks.contains(word));
+          printed.insert(word);
+        }
+      } catch (const quantity::BadInput& error) {
+        CHECK_FALSE(error.place().empty());
+      }
+    }
+    CAPTURE(software);
+    for (const auto& word : has) {
+      INFO(word);
+      CHECK(printed.contains(word));
+    }
+  }
+}
+
+TEST_CASE("a release without the program that would be started says since when there is one") {
+  const auto old =
+      launched("--model llama-3.1-8b --gpu a100-80 --framework unsloth --framework-version unsloth-2026.3.1");
+  CHECK(old.command.empty());
+  REQUIRE(old.beyond.size() == 1);
+  CHECK_THAT(old.beyond[0], Contains("unsloth takes these options since unsloth 2026.3.6"));
 }

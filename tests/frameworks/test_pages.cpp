@@ -72,3 +72,17 @@ TEST_CASE("the manual lists every change that follows from a release") {
     if (change.since) CHECK(line.find(std::to_string(change.since->major) + ".") != std::string::npos);
   }
 }
+
+TEST_CASE("the manual lists every word of a launch that follows from a release") {
+  const std::string text = page("releases.md");
+  for (const auto& row : frameworks::release_words()) {
+    CAPTURE(row.word);
+    const std::string before = row.before.empty() ? "" : "`" + std::string(row.before) + "`";
+    const auto found =
+        text.find("| " + std::string(row.frameworks) + " | `" + std::string(row.word) + "` | " + before + " | ");
+    REQUIRE(found != std::string::npos);
+    const std::string line = text.substr(found, text.find('\n', found) - found);
+    CHECK(line.find(std::to_string(row.since.major) + "." + std::to_string(row.since.minor)) != std::string::npos);
+    CHECK(line.find(std::string(row.source)) != std::string::npos);
+  }
+}

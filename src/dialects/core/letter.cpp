@@ -78,6 +78,25 @@ std::vector<std::string> untold(const spec::Question& question, const std::strin
   }
 }
 
+/// Where a word stands in a command by itself.
+std::size_t find_whole(std::string_view command, std::string_view word) {
+  const auto is_inside = [&](std::size_t at) {
+    return at < command.size() && (quantity::is_name_char(command[at]) || command[at] == '.');
+  };
+  auto at = command.find(word);
+  while (at != command.npos && (is_inside(at - 1) || is_inside(at + word.size()))) at = command.find(word, at + 1);
+  return at;
+}
+
+/// That a program does not take the command before a release.
+std::string too_old(const spec::Question& question, const frameworks::ReleaseWord& row) {
+  const Term& software = *read::find_term("framework_version");
+  spec::Question later = question;
+  later.training.software = {{{row.library, row.since}}, {}, {}};
+  return fmt::format("--{} '{}': {} takes these options since {}", read::option_name(software.name),
+                     software.show(question), row.word, software.show(later));
+}
+
 }  // namespace
 
 std::vector<Launch> launches(const spec::Question& question) {
@@ -88,9 +107,16 @@ std::vector<Launch> launches(const spec::Question& question) {
   const auto* format = quantity::find_if_or_null(formats(), starts);
   if (format == nullptr) return {};
   Letter letter{question, *format};
+  const auto to_come = frameworks::words_to_come(spec::name_of(framework), question.training.software);
+  letter.settings.write_before(to_come);
+  letter.accelerate.write_before(to_come);
   Launch launch{std::string(frameworks::row_of(framework).title), format->write(letter), {}};
   if (launch.command.empty()) return {};
-  launch.beyond = untold(question, launch.command);
+  for (const auto& row : to_come) {
+    if (row.before.empty() && find_whole(launch.command, row.word) != launch.command.npos)
+      launch.beyond.push_back(too_old(question, row));
+  }
+  quantity::append(launch.beyond, untold(question, launch.command));
   if (!launch.beyond.empty()) launch.command.clear();  // what is read back as another run starts none
   return {std::move(launch)};
 }
@@ -124,10 +150,21 @@ void Page::remove(std::string_view key) {
   std::erase_if(entries_, [&](const Entry& entry) { return entry.key == key; });
 }
 
+std::vector<Page::Entry> Page::known() const {
+  std::vector<Entry> entries;
+  for (Entry entry : entries_) {
+    const auto* row = quantity::find_or_null(to_come_, entry.key, &frameworks::ReleaseWord::word);
+    if (row != nullptr) entry.key = row->before;
+    if (!entry.key.empty()) entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
 std::string Page::yaml() const {
   std::string text;
   std::string_view open;
-  for (const Entry& entry : entries_) {
+  const auto entries = known();
+  for (const Entry& entry : entries) {
     const auto dot = entry.key.find('.');
     const auto block = std::string_view(entry.key).substr(0, dot == std::string::npos ? 0 : dot);
     if (block != open && !block.empty()) text.append(block).append(":\n");
@@ -139,8 +176,12 @@ std::string Page::yaml() const {
 }
 
 std::string Page::options(std::string command, Style style) const {
+  for (const auto& row : to_come_) {
+    if (const auto at = find_whole(command, row.word); at != command.npos && !row.before.empty())
+      command.replace(at, row.word.size(), row.before);
+  }
   CommandText text(std::move(command));
-  for (const auto& [key, value] : entries_) {
+  for (const auto& [key, value] : known()) {
     std::string name = key;
     if (style == Style::dashed) std::ranges::replace(name, '_', '-');
     const bool is_switch = (style == Style::dashed || style == Style::bare) && (value == "true" || value == "false");

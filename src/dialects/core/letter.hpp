@@ -4,11 +4,13 @@
 
 #include "dialects/core/format.hpp"
 #include "dialects/launch.hpp"
+#include "frameworks/release.hpp"
 #include "llmcalc/spec/question.hpp"
 
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace llmcalc::dialects {
@@ -35,12 +37,17 @@ class Page {
   void rename(std::string_view key, std::string_view name);
   void remove(std::string_view key);
   bool is_empty() const { return entries_.empty(); }
+  /// For a trainer that does not know these words yet: a key as it was called, or left out.
+  void write_before(std::vector<frameworks::ReleaseWord> words) { to_come_ = std::move(words); }
 
   std::string yaml() const;
   std::string options(std::string command, Style style = Style::spaced) const;
 
  private:
+  std::vector<Entry> known() const;
+
   std::vector<Entry> entries_;
+  std::vector<frameworks::ReleaseWord> to_come_;
 };
 
 struct Letter {

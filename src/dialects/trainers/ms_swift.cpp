@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <iterator>
 #include <string>
+#include <utility>
 
 namespace llmcalc::dialects {
 namespace {
@@ -61,8 +62,10 @@ void assume_head(Sheet& sheet) {
   sheet.assume(*sheet.find("task_type"), "its head and loss are counted as the vocabulary's");
 }
 
-/// FSDP by a file of its own, fsdp2 (swift/config/fsdp2.json), or as transformers has it.
+/// FSDP by a file of its own, fsdp2 (swift/config/fsdp2.json), or as transformers has it; where that offloads
+/// activations alone, accelerate's file says how it shards.
 void take_sharding(Sheet& sheet) {
+  if (sheet.find("fsdp_config.activation_cpu_offload") != nullptr && sheet.find("fsdp") == nullptr) return;
   const Setting* name = sheet.find("fsdp");
   if (name == nullptr || quantity::to_lower(name->text) != "fsdp2") return take_fsdp(sheet);
   sheet.say("sharding", "fsdp2", *name);
@@ -78,6 +81,18 @@ void take_engine(Sheet& sheet) {
 }
 
 }  // namespace
+
+/// The configuration of FSDP may be JSON on the command line (transformers training_args.py, _VALID_DICT_FIELDS).
+void open_fsdp_config(Settings& settings) {
+  const Setting* whole = settings.find("fsdp_config");
+  if (whole == nullptr || !whole->text.starts_with('{')) return;
+  Settings inside = flat(read::parse_commented_json(whole->text, whole->where));
+  settings.remove("fsdp_config");
+  for (Setting& setting : inside.all()) {
+    setting.key.insert(0, "fsdp_config.");
+    settings.put(std::move(setting));
+  }
+}
 
 void ms_swift_rules(Sheet& sheet) {
   take_engine(sheet);
@@ -133,6 +148,12 @@ std::string write_ms_swift(Letter& letter) {
   write_recompute(letter);
   if (question.training.fused_kernels) letter.settings.say("use_liger_kernel", true);
   write_accelerate(letter);
+  const bool is_second = layout.sharding == spec::Sharding::fsdp2;
+  if (question.training.offload == spec::Offload::activations && !letter.accelerate.is_empty()) {
+    // swift/callbacks/activation_cpu_offload.py, which asks for both keys and takes what FSDP wraps alone
+    letter.settings.put("fsdp_config",
+                        fmt::format(R"('{{"activation_cpu_offload": true, "version": {}}}')", is_second ? 2 : 1));
+  }
   const std::string engine = write_deepspeed(letter);
   if (!letter.accelerate.is_empty()) return letter.settings.options(accelerated(letter, "swift/cli/sft.py"));
   const std::string several = layout.nodes > 1 ? fmt::format("NNODES={} ", layout.nodes) : "";
