@@ -136,6 +136,7 @@ struct EngineRow {
   const Pace& (*pace)();
   trust::ServerBars bars = {};
   Handover handover = {};
+  std::string_view follower = {};  ///< the option of its command on all nodes but the first
   Padded (*pads)(const spec::Question& question,
                  const layers::Weight& weight) = nullptr;  ///< matrices, for its kernels
   EngineRelease counts_by_length = {};  ///< the first that logs how many sequences its pool holds, not blocks

@@ -206,6 +206,7 @@ constinit const EngineRow vllm_row{.engine = spec::Engine::vllm,
                                    .pace = &vllm_pace,
                                    .bars = {.first_token = trust::even(0.40), .dense = 0.15, .mixture = 0.20},
                                    .handover = {.router = "llm-d, Dynamo or the proxy of vLLM's examples"},
+                                   .follower = "--headless",  // vllm/entrypoints/cli/serve.py, run_headless
                                    .pads = &pads_experts,
                                    .counts_by_length = {0, 21},
                                    .starts_copies = true,

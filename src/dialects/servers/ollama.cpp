@@ -35,6 +35,9 @@ Runnable runnable(const ServedNames& names, formats::Quant quant) {
 
 using Text = std::optional<std::string>;
 
+/// Its own where nobody asked for one.
+Text context(const ServerLetter& letter) { return if_so(letter.asks_context(), letter.text("context")); }
+
 Text slots(const ServerLetter& letter) { return above(1, letter.deployment.setup.slots); }
 
 /// A narrow cache needs it.
@@ -49,8 +52,10 @@ Text drafted(const ServerLetter& letter) {
   return draft.kind == spec::DraftKind::mtp ? above(0, draft.tokens) : std::nullopt;
 }
 
-constexpr Told told[] = {
-    {"OLLAMA_NUM_PARALLEL", &slots}, {"OLLAMA_FLASH_ATTENTION", &flash}, {"draft_num_predict", &drafted}};
+constexpr Told told[] = {{"OLLAMA_CONTEXT_LENGTH", &context},
+                         {"OLLAMA_NUM_PARALLEL", &slots},
+                         {"OLLAMA_FLASH_ATTENTION", &flash},
+                         {"draft_num_predict", &drafted}};
 
 }  // namespace
 
@@ -65,6 +70,7 @@ void ollama_rules(Sheet& sheet) {
   assume_load(sheet);
 }
 
+/// Variables are of a server that is started with them, and its client waits for none (ollama cmd/start_default.go).
 std::string start_ollama(const ServerLetter& letter) {
   const Runnable model = runnable(letter.names, letter.serving().quant);
   std::string variables;
@@ -74,11 +80,10 @@ std::string start_ollama(const ServerLetter& letter) {
     if (is_variable) variables += fmt::format("{}={} ", name, value);
     if (!is_variable) parameters += fmt::format("\\nPARAMETER {} {}", name, value);
   }
-  if (!model.is_file && parameters.empty()) return variables + "ollama serve & ollama run " + model.name;
-  return fmt::format(
-      "printf \"FROM {}{}\\n\" > Modelfile; {}ollama serve & ollama create served -f Modelfile && "
-      "ollama run served",
-      model.name, parameters, variables);
+  const std::string server = variables.empty() ? "" : variables + "ollama serve & sleep 2; ";
+  if (!model.is_file && parameters.empty()) return server + "ollama run " + model.name;
+  return fmt::format("printf \"FROM {}{}\\n\" > Modelfile; {}ollama create served -f Modelfile && ollama run served",
+                     model.name, parameters, server);
 }
 
 namespace {

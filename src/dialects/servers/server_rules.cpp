@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 
@@ -120,13 +119,6 @@ std::optional<std::string> by_itself(const EngineOption& option, const ServerLet
   return if_so(!value.empty() && text != "0" && !splits_nothing, value);
 }
 
-/// "Q8_0", as GGUF files of a type end their names.
-std::string file_suffix(Quant quant) {
-  std::string name(formats::facts(quant).name);
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return name;
-}
-
 /// The question with what the engine chose and its command says all the same: how long a context is answered for, and
 /// the narrow cache that narrow weights bring, unless a draft of its own would be given it with them.
 spec::Question started(const serving::Deployment& deployment) {
@@ -147,26 +139,7 @@ spec::Question started(const serving::Deployment& deployment) {
 
 }  // namespace
 
-bool is_gguf_repository(std::string_view name) {
-  return name.find('/') != name.npos && quantity::to_lower(name).find("gguf") != std::string::npos;
-}
-
-std::string fetched(const ServedNames& names, Quant quant) {
-  const auto colon = std::min(names.model.find(':'), names.model.size());
-  const std::string tag = quantity::to_lower(names.model.substr(std::min(colon + 1, names.model.size())));
-  const bool says_another = !tag.empty() && !quantity::contains(formats::all_quants(), tag, &formats::QuantFacts::name);
-  return says_another ? names.model : names.model.substr(0, colon) + ":" + file_suffix(quant);  // "UD-Q4_K_XL"
-}
-
-std::string gguf_file(const ServedNames& names, Quant quant) {
-  const std::string& id = names.weights();
-  return fmt::format("{}-{}.gguf", id.substr(id.rfind('/') + 1), file_suffix(quant));
-}
-
-std::string ggml_word(CacheType type) {
-  if (type == CacheType::f16) return "f16";
-  return type == CacheType::f32 ? "f32" : std::string(spec::name_of(type));
-}
+bool ServerLetter::asks_context() const { return deployment.question.serving.load.context > 0; }
 
 std::string ServerLetter::text(std::string_view term) const { return read::find_term(term)->show(question); }
 
@@ -320,11 +293,11 @@ std::vector<std::string> untold(const ServerLetter& letter, const std::string& c
     const auto read =
         read::resolve_serving(with_options(reading, words), std::nullopt, read::Catalogue(), values).question;
     std::vector<std::string> terms = reading.unread;
-    const auto says_nodes =
-        quantity::contains(serving::row_of(letter.serving().engine).options, "nodes", &EngineOption::term);
+    const bool says_nodes = has_word(reading.words, "nodes");
     if (letter.question.layout.nodes > 1 && !says_nodes) terms.push_back("--nodes " + letter.text("nodes"));
     for (const read::Term& term : read::serving_vocabulary()) {
-      const std::string asked = is_told(term) ? letter.text(term.name) : std::string();
+      const bool is_own = term.name == "context" && !letter.asks_context() && term.show(read).empty();
+      const std::string asked = is_told(term) && !is_own ? letter.text(term.name) : std::string();
       if (asked.empty() || term.show(read) == asked) continue;  // a default that is said aloud changes nothing
       terms.push_back(fmt::format("--{} {}", read::option_name(term.name), asked));
     }
@@ -360,9 +333,12 @@ std::vector<std::string> notes_on(const ServerLetter& letter, const std::string&
   const auto names = [&](const std::string& word) { return command.find(word) != std::string::npos; };
   const auto& [weights, quant] = std::pair(letter.names.weights(), letter.serving().quant);
   const std::string file = gguf_file(letter.names, quant);
-  add(letter.question.layout.nodes > 1,
-      fmt::format("the command is typed on each of {} nodes: HEAD is the first one's address, NODE_RANK counts from 0",
-                  letter.question.layout.nodes));
+  const std::string_view follower = serving::row_of(letter.serving().engine).follower;
+  add(names("$NODE_RANK"),
+      fmt::format(
+          "the command is typed on each of {} nodes: HEAD is the first one's address, NODE_RANK counts from 0{}",
+          letter.question.layout.nodes, follower.empty() ? "" : fmt::format(", all but the first add {}", follower)));
+  add(names("ollama serve"), "a server that runs already is stopped first: the variables are of the one that starts");
   add(model != weights && names(model),
       fmt::format("{} stands for any {} checkpoint of {}", model, spec::name_of(quant), weights));
   add(names(file), file + " stands for a file of yours; asked as OWNER/NAME-GGUF it is fetched");

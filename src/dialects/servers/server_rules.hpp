@@ -42,6 +42,7 @@ struct ServerLetter {
   spec::Question question;  ///< as it is started: what the engine chose stands in it where the command says it
 
   std::string text(std::string_view term) const;
+  bool asks_context() const;  ///< or the engine takes its own
   const spec::Serving& serving() const { return question.serving; }
 };
 

@@ -79,6 +79,13 @@ std::string flow_of(const std::vector<Line>& lines) {
   return "{" + text + (open.empty() ? "}" : "}}");
 }
 
+/// One process a rank where they are of several machines (docs: trtllm-serve, Multi-node Serving with Slurm).
+std::string started_by(const spec::Layout& layout) {
+  if (layout.nodes == 1) return {};
+  return fmt::format("srun --mpi pmix --nodes {} --ntasks-per-node {} trtllm-llmapi-launch ", layout.nodes,
+                     layout.gpus / layout.nodes);
+}
+
 }  // namespace
 
 void trtllm_rules(Sheet& sheet) {
@@ -101,7 +108,8 @@ std::string start_trtllm(const ServerLetter& letter) {
   const std::vector<Line> further(file, lines.end());
   lines.erase(file, lines.end());
   if (!further.empty()) lines.push_back({"--extra_llm_api_options", "trtllm.yaml"});
-  const std::string command = command_of("trtllm-serve " + served_as(letter).model, lines);
+  const std::string command =
+      command_of(started_by(letter.question.layout) + "trtllm-serve " + served_as(letter).model, lines);
   return further.empty() ? command : fmt::format("echo \"{}\" > trtllm.yaml && {}", flow_of(further), command);
 }
 
