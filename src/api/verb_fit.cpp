@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -145,7 +146,7 @@ std::string first_advice(const std::vector<read::Given>& said, const std::option
 
 /// One of each capacity that people have, the smallest first.
 constexpr std::array<std::string_view, 10> usual_names{
-    "rtx-4060", "rtx-3060-12", "rtx-5060-ti-16",         "rtx-4090", "rtx-5090",
+    "rtx-4060", "rtx-3060-12", "rtx-4060-ti-16",         "rtx-4090", "rtx-5090",
     "l40s",     "h100-sxm",    "rtx-pro-6000-blackwell", "h200-sxm", "b200-sxm"};
 
 /// The same of AMD's cards.
@@ -153,22 +154,51 @@ constexpr std::array<std::string_view, 3> radeon_names{"rx-7900-xtx", "radeon-ai
 
 }  // namespace
 
-/// Parts of data centres that there is a price for, or all of them where nobody knows one, and the usual cards beside a
-/// card.
+namespace {
+
+/// Those that hold about as much stand by their price.
+void order_by_price(std::vector<spec::Accelerator>& accelerators) {
+  constexpr double alike = 1.02;
+  const auto price = [](const spec::Accelerator& each) {
+    return each.price_per_hour.value_or(quantity::dollars(std::numeric_limits<double>::infinity()));
+  };
+  for (auto first = accelerators.begin(); first != accelerators.end();) {
+    const auto is_more = [&](const spec::Accelerator& each) {
+      return each.memory_usable / first->memory_usable >= alike;
+    };
+    const auto last = std::find_if(first, accelerators.end(), is_more);
+    std::ranges::stable_sort(first, last, {}, price);
+    first = last;
+  }
+}
+
+}  // namespace
+
+/// Of the present one's kind first, the usual cards beside a card, then parts of data centres: those that there is a
+/// price for, or all of a kind of which nobody knows one.
 std::vector<spec::Accelerator> larger_than(const std::optional<spec::Accelerator>& present,
                                            const read::Catalogue& catalogue) {
   if (!present) return {};
   const auto known = catalogue.larger(present->vendor, present->memory_usable);
-  const auto is_rented = [](const read::Glimpse& part) { return part.stacked && part.multiplies_bf16 && part.rented; };
-  const bool any_rented = std::ranges::any_of(known, is_rented);
-  const bool beside_card = !present->memory_type.starts_with("HBM");
+  const auto is_usual = [](const read::Glimpse& part) {
+    return quantity::contains(usual_names, part.id) || quantity::contains(radeon_names, part.id);
+  };
+  const auto of_kind = [&](bool parts) {
+    const auto is_it = [&](const read::Glimpse& each) {
+      return each.stacked == parts && (parts ? each.multiplies_bf16 : is_usual(each));
+    };
+    const bool any_rented =
+        std::ranges::any_of(known, [&](const read::Glimpse& each) { return is_it(each) && each.rented; });
+    auto found = quantity::mapped_if(
+        known, [&](const read::Glimpse& each) { return catalogue.accelerator(each.id, "--gpu").accelerator; },
+        [&](const read::Glimpse& each) { return is_it(each) && (each.rented || !any_rented); });
+    order_by_price(found);
+    return found;
+  };
+  const bool is_part = present->memory_type.starts_with("HBM");
   std::vector<spec::Accelerator> larger;
-  for (const auto& part : known) {
-    const bool is_usual = quantity::contains(usual_names, part.id) || quantity::contains(radeon_names, part.id);
-    const bool is_part = part.multiplies_bf16 && (part.rented || !any_rented);
-    if (part.stacked ? is_part : beside_card && is_usual)
-      larger.push_back(catalogue.accelerator(part.id, "--gpu").accelerator);
-  }
+  if (!is_part) larger = of_kind(false);
+  quantity::append(larger, of_kind(true));
   return larger;
 }
 

@@ -225,7 +225,9 @@ std::vector<CardVerdict> cards_for(const spec::Question& question, Larger larger
   if (question.pricing.memory) return cards;
   spec::Question changed = question;
   quantity::Bytes before;
-  for (const auto& gpu : larger) {
+  std::vector<spec::Accelerator> by_memory(larger.begin(), larger.end());
+  std::ranges::stable_sort(by_memory, {}, &spec::Accelerator::memory_usable);
+  for (const auto& gpu : by_memory) {
     constexpr double alike = 1.02;
     if (before > quantity::Bytes{} && gpu.memory_usable / before < alike) continue;
     before = gpu.memory_usable;

@@ -59,9 +59,20 @@ void for_each_share(spec::Question question, const Take& take) {
   }
 }
 
+/// Cards that layers of one server are spread over, which has neither ranks nor copies.
+spec::Question on_cards(spec::Question question) {
+  const std::int64_t gpus = question.layout.gpus;
+  const std::int64_t nodes = question.layout.nodes;
+  question.layout = {};
+  question.layout.gpus = gpus;
+  question.layout.nodes = nodes;
+  return question;
+}
+
 /// Calls `take` with every layout of all accelerators.
 template <class Take>
 void for_each_layout(const spec::Question& question, const Take& take) {
+  if (spec::reads_gguf(question.serving.engine)) return take(on_cards(question));
   const std::int64_t gpus = question.layout.gpus;
   const auto& shape = question.model.shape;
   const std::int64_t in_node = std::min({most_tensor_parallel, gpus, question.gpu->gpus_per_node});

@@ -4,6 +4,9 @@
 #include "serving/answer.hpp"
 #include "serving/questions.hpp"
 
+#include <string>
+#include <vector>
+
 using namespace llmcalc;
 
 namespace {
@@ -79,4 +82,63 @@ TEST_CASE("a search without an accelerator says what it needs", "[server-plan]")
   auto question = asked();
   question.gpu.reset();
   CHECK_THROWS_AS(search::plan_server(question, {}, 5), quantity::BadInput);
+}
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+std::string seconds(quantity::Seconds time, double times) {
+  return std::to_string(quantity::in_seconds(time) * times) + "s";
+}
+
+/// Limits of as many times what a request alone takes on the same accelerators.
+std::vector<Words> limits_beside(const Words& server) {
+  const auto question = test::served(server);
+  const auto alone = search::plan_server(question, {.engines = false, .quants = false}, 1);
+  if (alone.best.empty()) return {};
+  spec::Question one = alone.best.front().question;
+  one.serving.load.concurrency = 1;
+  const auto answer = serving::serve(one);
+  if (!answer.speed) return {};
+  const auto ttft = seconds(answer.speed->ttft, 4);
+  const auto tpot = seconds(answer.speed->tpot, 1.5);
+  return {{"tpot", tpot}, {"ttft", ttft, "tpot", tpot}, {"ttft_p95", ttft, "tpot_p95", tpot}, {"rate", "2"}};
+}
+
+}  // namespace
+
+TEST_CASE("what a search finds keeps its limits for every engine and kind of model, and one more does not",
+          "[server-plan]") {
+  std::size_t found = 0;
+  for (const std::string engine : {"vllm", "sglang", "trtllm", "llama.cpp", "ollama"}) {
+    for (const std::string model : {"llama-3.1-8b", "llama-3.1-70b", "qwen3-30b-a3b", "deepseek-v2-lite",
+                                    "nemotron-nano-9b-v2", "gemma-3-12b", "falcon-mamba-7b"}) {
+      const Words server{"model", model, "engine", engine, "gpu", "h100-sxm", "gpus", "4", "context", "2048"};
+      CAPTURE(engine, model);
+      std::vector<Words> limits;
+      try {
+        limits = limits_beside(server);
+      } catch (const quantity::BadInput& refusal) {
+        CHECK_FALSE(refusal.place().empty());
+      }
+      for (const Words& limit : limits) {
+        CAPTURE(limit);
+        const auto asked = test::served(test::with(server, limit));
+        for (auto plan : search::plan_server(asked, {.engines = false, .quants = false}, 1).best) {
+          ++found;
+          const auto answer = serving::serve(plan.question);
+          REQUIRE(answer.speed.has_value());
+          CHECK(answer.verdict == trust::VerdictKind::fits);
+          CHECK(serving::keeps_limits(asked.serving.load, *answer.speed));
+          CHECK_FALSE(answer.speed->saturated);
+          if (asked.serving.load.rate) continue;
+          ++plan.question.serving.load.concurrency;
+          const auto more = serving::serve(plan.question);
+          CHECK((more.speed->queued > 0 || !serving::keeps_limits(asked.serving.load, *more.speed)));
+        }
+      }
+    }
+  }
+  CHECK(found >= 80);
 }

@@ -1,11 +1,13 @@
 // What --find answers, asked again: it carries the load within the limits, and the next better one does not.
 #include "catch.hpp"
+#include "llmcalc/quantity/error.hpp"
 #include "serving/advice.hpp"
 #include "serving/answer.hpp"
 #include "serving/questions.hpp"
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,7 @@ using namespace llmcalc;
 using serving::Candidate;
 using serving::Find;
 using test::served;
+using test::with;
 using Words = std::vector<std::string>;
 
 /// "--gpus 12 --tp 4" as words of a question.
@@ -186,4 +189,101 @@ TEST_CASE("weights and engines that are found keep the limits where they say so"
       }
     }
   }
+}
+
+namespace {
+
+const Words engines{"vllm", "sglang", "trtllm", "llama.cpp", "ollama"};
+
+/// A model of each kind of cache, on what holds it.
+const std::vector<Words> models{
+    {"model", "llama-3.1-8b", "gpu", "rtx-4090"},        {"model", "llama-3.1-70b", "gpu", "h200-sxm"},
+    {"model", "qwen3-30b-a3b", "gpu", "a100-80"},        {"model", "deepseek-v2-lite", "gpu", "h100-sxm"},
+    {"model", "nemotron-nano-9b-v2", "gpu", "h100-sxm"}, {"model", "gemma-3-12b", "gpu", "l40s"},
+    {"model", "falcon-mamba-7b", "gpu", "a100-80-sxm"},  {"model", "gpt-oss-20b", "gpu", "rtx-5090"}};
+
+std::string seconds(quantity::Seconds time, double times) {
+  return std::to_string(quantity::in_seconds(time) * times) + "s";
+}
+
+/// Limits of as many times what a request alone takes.
+std::vector<Words> limits_of(const serving::Speed& alone) {
+  const auto ttft = seconds(alone.ttft, 4);
+  const auto tpot = seconds(alone.tpot, 1.5);
+  return {{"ttft", ttft}, {"tpot", tpot}, {"ttft", ttft, "tpot", tpot}, {"ttft_p95", ttft, "tpot_p95", tpot}, {}};
+}
+
+/// The server with a request at once; nothing where its engine does not run the model.
+std::optional<serving::ServingAnswer> alone(const Words& server) {
+  try {
+    auto answer = serving::serve(served(server));
+    return answer.verdict == trust::VerdictKind::fits && answer.speed ? std::optional(std::move(answer)) : std::nullopt;
+  } catch (const quantity::BadInput& refusal) {
+    CHECK_FALSE(refusal.place().empty());
+    return std::nullopt;
+  }
+}
+
+void check_concurrency(const Words& asked) {
+  const auto found = serving::find(served(asked), Find::concurrency);
+  REQUIRE(found.size() == 1);
+  const Words change = words_of(found.front().change);
+  CAPTURE(change);
+  CHECK(carried(with(asked, change)) == found.front().carries);
+  if (found.front().carries) CHECK_FALSE(carried(with(asked, {change[0], more_by(change[1], 1)})));
+  if (!found.front().carries) CHECK_FALSE(carried(with(asked, {change[0], "1"})));
+}
+
+void check_context(Words asked) {
+  std::erase_if(asked, [](const std::string& word) { return word == "context" || word == "2048"; });
+  const auto found = serving::find(served(with(asked, {"context", "2048"})), Find::context);
+  REQUIRE(found.size() == 1);
+  const Words change = words_of(found.front().change);
+  CAPTURE(change);
+  const auto fits = [&](const std::string& context) {
+    return serving::serve(served(with(asked, {"context", context}))).capacity.max_concurrency >= 1;
+  };
+  CHECK(fits(change[1]));
+  if (std::stoll(change[1]) < served(with(asked, {"context", "2048"})).model.shape.max_position)
+    CHECK_FALSE(fits(more_by(change[1], 1)));
+}
+
+void check_gpus(const Words& asked, bool cards) {
+  for (const auto& each : serving::find(served(asked), Find::gpus)) {
+    const Words change = words_of(each.change);
+    CAPTURE(change);
+    if (!each.carries) continue;
+    CHECK(carried(with(asked, change)));
+    const std::string fewer = more_by(change[1], cards ? -1 : -std::stoll(change[3]));
+    Words less = change;
+    less[1] = fewer;
+    if (fewer != "0") CHECK_FALSE(carried(with(asked, less)));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("what --find answers keeps its limits under every engine and for every kind of model", "[long]") {
+  std::size_t asked_servers = 0;
+  std::size_t turn = 0;
+  for (const auto& engine : engines) {
+    const bool cards = engine == "llama.cpp" || engine == "ollama";
+    for (const auto& model : models) {
+      const Words server = with(model, {"engine", engine, "context", "2048"});
+      CAPTURE(server);
+      const auto answer = alone(server);
+      if (!answer) continue;
+      ++asked_servers;
+      const auto limits = limits_of(*answer->speed);
+      for (const Words& limit : limits) {
+        CAPTURE(limit);
+        check_concurrency(with(server, limit));
+      }
+      check_context(server);
+      const Words& limit = limits[turn++ % limits.size()];  // of this dearest search one each
+      CAPTURE(limit);
+      check_gpus(with(with(server, limit), cards ? Words{"concurrency", "3"} : Words{"rate", "6"}), cards);
+    }
+  }
+  CHECK(asked_servers >= 30);
 }
