@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <string_view>
 
 namespace llmcalc::timing {
@@ -104,7 +105,7 @@ double node_gigabits(const spec::Accelerator& gpu, const spec::Layout& layout) {
 }  // namespace
 
 Network::Network(const Links& links, const spec::Accelerator& gpu, const spec::Layout& layout)
-    : links_(links), node_(joined_node(links, layout)) {
+    : links_(links), node_(joined_node(links, layout)), ranks_(layout.gpus) {
   const double machines = static_cast<double>(node_ * layout.nodes) / static_cast<double>(layout.gpus);
   const double gigabytes = node_gigabits(gpu, layout) / bits_per_byte * std::max(1.0, machines);
   node_rate_ = quantity::gigabytes_per_second(network_efficiency * gigabytes);
@@ -122,9 +123,13 @@ Network::Network(const Links& links, const spec::Accelerator& gpu, const spec::L
   stages_ = spread(layout.pp, layout.tp * replicas);
 }
 
-/// Ranks that are `stride` apart in the numbering, of which consecutive ones fill a node.
+/// Ranks that are `stride` apart in the numbering, of which consecutive ones fill a node. Where groups do not fill it
+/// evenly, some lie over its edges, of which it has two, and the others wait for them.
 GroupSpan Network::spread(std::int64_t ranks, std::int64_t stride) const {
   if (ranks == 1) return {};
+  const std::int64_t block = ranks * stride;
+  const bool lies_over_edges = node_ < ranks_ && block < node_ && node_ % block != 0;
+  if (lies_over_edges) return {ranks, std::gcd(ranks, node_ / stride), 2 * stride};
   GroupSpan span{ranks, std::clamp<std::int64_t>(node_ / stride, 1, ranks), 1};
   while (span.ranks % span.per_node != 0) --span.per_node;
   span.sharing = std::max<std::int64_t>(1, node_ / span.per_node);

@@ -33,6 +33,14 @@ TEST_CASE("a tensor group fills its node or spans whole nodes") {
   check(Network(a100(), spread_over(64, 1)).span(RankGroup::tensor), 1, 1, 1);
 }
 
+// initialize_model_parallel numbers tensor groups one behind the other: [g0, g1, g2], [g3, g4, g5], [g6, g7, g8], and a
+// machine of eight ends between g7 and g8.
+TEST_CASE("tensor groups that do not fill a node evenly lie over its two edges") {
+  check(Network(a100(), spread_over(24, 3)).span(RankGroup::tensor), 3, 1, 2);
+  check(Network(a100(), spread_over(48, 6)).span(RankGroup::tensor), 6, 2, 2);
+  CHECK(Network(a100(), spread_over(24, 3)).span(RankGroup::tensor).nodes() > 1);
+}
+
 TEST_CASE("data-parallel groups lie between the tensor-parallel ones of a node") {
   check(Network(a100(), spread_over(64, 8)).data(), 8, 1, 8);
   check(Network(a100(), spread_over(64, 4)).data(), 16, 2, 4);
