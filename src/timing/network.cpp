@@ -2,6 +2,7 @@
 
 #include "program/sharding.hpp"
 #include "quantity/elementary.hpp"
+#include "spec/node.hpp"
 #include "timing/inner/fabric_curves.hpp"
 
 #include <fmt/format.h>
@@ -105,7 +106,10 @@ double node_gigabits(const spec::Accelerator& gpu, const spec::Layout& layout) {
 }  // namespace
 
 Network::Network(const Links& links, const spec::Accelerator& gpu, const spec::Layout& layout)
-    : links_(links), node_(joined_node(links, layout)), ranks_(layout.gpus) {
+    : links_(links),
+      node_(joined_node(links, layout)),
+      ranks_(layout.gpus),
+      machine_(spec::accelerators_per_node(gpu)) {
   const double machines = static_cast<double>(node_ * layout.nodes) / static_cast<double>(layout.gpus);
   const double gigabytes = node_gigabits(gpu, layout) / bits_per_byte * std::max(1.0, machines);
   node_rate_ = quantity::gigabytes_per_second(network_efficiency * gigabytes);
@@ -128,7 +132,8 @@ Network::Network(const Links& links, const spec::Accelerator& gpu, const spec::L
 GroupSpan Network::spread(std::int64_t ranks, std::int64_t stride) const {
   if (ranks == 1) return {};
   const std::int64_t block = ranks * stride;
-  const bool lies_over_edges = node_ < ranks_ && block < node_ && node_ % block != 0;
+  const bool fills = node_ % block == 0 || machine_ % block == 0;  // or a full one, where a run leaves part of it
+  const bool lies_over_edges = node_ < ranks_ && block < node_ && !fills;
   if (lies_over_edges) return {ranks, std::gcd(ranks, node_ / stride), 2 * stride};
   GroupSpan span{ranks, std::clamp<std::int64_t>(node_ / stride, 1, ranks), 1};
   while (span.ranks % span.per_node != 0) --span.per_node;

@@ -93,6 +93,7 @@ class Network {
   Links links_;
   std::int64_t node_ = 1;          ///< accelerators of a node
   std::int64_t ranks_ = 1;         ///< of the run
+  std::int64_t machine_ = 8;       ///< accelerators of a full machine
   quantity::Bandwidth node_rate_;  ///< what a node sends
   std::array<GroupSpan, 4> groups_;
   GroupSpan data_;
