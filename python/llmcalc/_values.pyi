@@ -498,6 +498,7 @@ class Plan(Answer):
     best: list[PlannedRun]
     each: list[PlannedRun]
     front: list[PlannedRun]
+    sure: Union[PlannedRun, None]
     fit_command: Union[str, None]
     launch: list[Launch]
     assumptions: list[str]

@@ -198,7 +198,7 @@ ManyRuns runs_of(const Arguments& arguments, const std::vector<Given>& words, co
 
 namespace {
 
-/// What becomes of the lines, and the exit code that they come to.
+/// The stream that lines go to, and the exit code that they come to.
 class Told {
  public:
   Told(const Arguments& arguments, const Surroundings& around) : out_(around.out) {

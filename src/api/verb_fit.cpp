@@ -174,8 +174,8 @@ void order_by_price(std::vector<spec::Accelerator>& accelerators) {
 
 }  // namespace
 
-/// Of the present one's kind first, the usual cards beside a card, then parts of data centres: those that there is a
-/// price for, or all of a kind of which nobody knows one.
+/// Larger ones of the present one's kind first, the usual cards beside a card, then parts of data centres: those that
+/// there is a price for, or all of a kind of which nobody knows one.
 std::vector<spec::Accelerator> larger_than(const std::optional<spec::Accelerator>& present,
                                            const read::Catalogue& catalogue) {
   if (!present) return {};

@@ -202,21 +202,23 @@ TEST_CASE("a server's command read back is the same server, to the byte and the 
 
 TEST_CASE("no command has an option that its release of the engine lacks") {
   struct Known {
+    std::string model, cards;
     Value said;
     std::string option;
     std::string without, with;  ///< releases
   };
   // vllm/engine/arg_utils.py of the five releases.
-  const std::vector<Known> all{{{"kv_bytes", "4GiB"}, "--kv-cache-memory-bytes", "0.9.2", "0.11.0"},
-                               {{"dcp", "2"}, "--decode-context-parallel-size", "0.9.2", "0.11.0"},
-                               {{"draft", "llama-3.2-1b:4"}, "--speculative-config", "0.7.3", "0.8.5"},
-                               {{"nodes", "2"}, "--nnodes", "0.11.0", "0.15.0"}};
-  for (const auto& [said, option, without, with] : all) {
+  const std::vector<Known> all{
+      {"llama-3.1-70b", "8", {"kv_bytes", "4GiB"}, "--kv-cache-memory-bytes", "0.9.2", "0.11.0"},
+      {"qwen3-235b-a22b", "8", {"dcp", "2"}, "--decode-context-parallel-size", "0.9.2", "0.11.0"},
+      {"llama-3.1-70b", "8", {"draft", "llama-3.2-1b:4"}, "--speculative-config", "0.7.3", "0.8.5"},
+      {"llama-3.1-405b", "16", {"nodes", "2"}, "--nnodes", "0.11.0", "0.15.0"}};
+  for (const auto& [model, cards, said, option, without, with] : all) {
     for (const auto& release : {without, with}) {
       CAPTURE(option, release);
-      const auto words = given({{"model", "llama-3.1-405b"},
-                                {"gpu", "h100-sxm:16"},
-                                {"tp", "16"},
+      const auto words = given({{"model", model},
+                                {"gpu", "h100-sxm:" + cards},
+                                {"tp", cards},
                                 {"context", "8k"},
                                 {"engine", "vllm"},
                                 {"engine_version", release},
