@@ -27,7 +27,7 @@ constexpr bool is_in_order() {
 }
 static_assert(is_in_order(), "a behaviour of the enumeration has no row");
 
-constexpr ReleaseWord words[] = {
+constexpr ReleaseWord words_by_release[] = {
 #include "releases/words.inc"
 };
 
@@ -87,14 +87,14 @@ bool holds(Behaviour behaviour, const Software& software) {
   return is_since(software, row.library, row.since, row.published);
 }
 
-std::span<const ReleaseWord> release_words() { return words; }
+std::span<const ReleaseWord> release_words() { return words_by_release; }
 
 std::vector<ReleaseWord> words_to_come(std::string_view framework, const Software& software) {
   const auto is_to_come = [&](const ReleaseWord& row) {
     const bool is_its = quantity::contains(quantity::pieces_of(row.frameworks, " "), framework);
     return is_its && !is_since(software, row.library, row.since, row.published);
   };
-  return quantity::mapped_if(words, std::identity(), is_to_come);
+  return quantity::mapped_if(words_by_release, std::identity(), is_to_come);
 }
 
 }  // namespace llmcalc::frameworks
