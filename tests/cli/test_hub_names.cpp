@@ -80,7 +80,9 @@ TEST_CASE("every kind of redirect is followed to every kind of place, and the to
                                                                   {"../../blob?x=1", "/org/name/blob?x=1"},
                                                                   {"?x=1", "/org/name/resolve/main/config.json?x=1"},
                                                                   {"blob?x=1", "/org/name/resolve/main/blob?x=1"}};
-    for (const auto& [location, path] : places) {
+    for (const auto& place : places) {
+      const auto& location = place.first;
+      const auto& path = place.second;
       CAPTURE(status, location);
       const HttpServer server([&](const std::string& request) {
         if (!path.empty() && asks(request, path)) return response("200 OK", std::string(config));
