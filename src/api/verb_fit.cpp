@@ -152,19 +152,14 @@ constexpr std::array<std::string_view, 10> usual_names{
 /// The same of AMD's cards.
 constexpr std::array<std::string_view, 3> radeon_names{"rx-7900-xtx", "radeon-ai-pro-r9700", "radeon-pro-w7900"};
 
-}  // namespace
-
-namespace {
-
 /// Those that hold about as much stand by their price.
 void order_by_price(std::vector<spec::Accelerator>& accelerators) {
-  constexpr double alike = 1.02;
   const auto price = [](const spec::Accelerator& each) {
     return each.price_per_hour.value_or(quantity::dollars(std::numeric_limits<double>::infinity()));
   };
   for (auto first = accelerators.begin(); first != accelerators.end();) {
     const auto is_more = [&](const spec::Accelerator& each) {
-      return each.memory_usable / first->memory_usable >= alike;
+      return each.memory_usable / first->memory_usable >= search::alike_memory;
     };
     const auto last = std::find_if(first, accelerators.end(), is_more);
     std::ranges::stable_sort(first, last, {}, price);

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <utility>
 
 namespace llmcalc::cli {
 namespace {
@@ -18,8 +19,6 @@ using quantity::BadInput;
 using read::Given;
 
 constexpr std::string_view local = "local";
-
-std::string gib(std::uint64_t bytes) { return quantity::format_gib(quantity::bytes(static_cast<std::int64_t>(bytes))); }
 
 /// Those that CUDA shows to a program, where that is said by number.
 std::vector<Card> visible(std::vector<Card> cards, const char* said) {
@@ -70,8 +69,11 @@ void take_local_cards(dialects::Reading& reading, std::vector<Given>& words, con
   const Card& fullest = cards.back();
   const auto match = dialects::preset_of(fullest, catalogue);
   if (match.id.empty()) {
-    const auto size = fullest.total ? ", --memory " + gib(*fullest.total) : std::string();
-    throw BadInput("--gpu", "local: " + match.unlike, "name the one that it is most like, as --gpu rx-7900-xtx" + size);
+    std::string hint = "name the one that it is most like, as --gpu rx-7900-xtx";
+    if (fullest.total) {
+      hint += ", --memory " + quantity::format_gib(quantity::bytes(static_cast<std::int64_t>(*fullest.total)));
+    }
+    throw BadInput("--gpu", "local: " + match.unlike, std::move(hint));
   }
   const bool counted = read::has_word(words, "gpus");
   gpu->text = counted ? match.id : fmt::format("{}:{}", match.id, cards.size());

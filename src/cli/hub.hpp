@@ -24,8 +24,8 @@ struct HubEnvironment {
   bool offline = false;                             ///< HF_HUB_OFFLINE, TRANSFORMERS_OFFLINE, --offline
   std::shared_ptr<Notice> notice = {};              ///< for whoever waits; empty: nobody is told
   long timeout = 10;                                ///< seconds: HF_HUB_DOWNLOAD_TIMEOUT, HF_HUB_ETAG_TIMEOUT
-  long whole =
-      30 * timeout;  ///< seconds for all that is asked of it: 400 shards of half a second each, and as much again
+  /// Seconds for all that is asked of it: 400 shards of half a second each, and half as much again.
+  long whole = 30 * timeout;
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
 };
 

@@ -1,6 +1,5 @@
 #include "cli/system.hpp"
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <dlfcn.h>
@@ -10,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #ifdef __APPLE__
+#include <array>
 #include <sys/sysctl.h>
 #endif
 
@@ -27,20 +27,14 @@ namespace {
 
 [[noreturn]] void throw_error(int error) { throw std::system_error(error, std::generic_category()); }
 
-/// Which part of a file the machine should fetch, where it takes advice.
-void advise([[maybe_unused]] int file, [[maybe_unused]] std::uint64_t count, [[maybe_unused]] bool all_else) {
-#ifdef POSIX_FADV_RANDOM
-  if (all_else) posix_fadvise(file, 0, 0, POSIX_FADV_RANDOM);
-  if (count > 0) posix_fadvise(file, 0, static_cast<off_t>(count), POSIX_FADV_WILLNEED);
-#endif
-}
-
 }  // namespace
 
 /// Nothing behind the header is looked at, so nothing is read ahead: of 200 shards that would be 25 MiB.
 PlacedFile::PlacedFile(const std::filesystem::path& path) : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
   if (file_ < 0) throw_error(errno);
-  advise(static_cast<int>(file_), 0, true);
+#ifdef POSIX_FADV_RANDOM  // which macOS has not
+  posix_fadvise(static_cast<int>(file_), 0, 0, POSIX_FADV_RANDOM);
+#endif
 }
 
 PlacedFile::~PlacedFile() { close(static_cast<int>(file_)); }
@@ -63,7 +57,11 @@ std::size_t PlacedFile::read(std::uint64_t from, std::span<char> room) const {
   return present;
 }
 
-void PlacedFile::fetch_ahead(std::uint64_t count) const { advise(static_cast<int>(file_), count, false); }
+void PlacedFile::fetch_ahead([[maybe_unused]] std::uint64_t count) const {
+#ifdef POSIX_FADV_WILLNEED
+  posix_fadvise(static_cast<int>(file_), 0, static_cast<off_t>(count), POSIX_FADV_WILLNEED);
+#endif
+}
 
 std::vector<std::string> words_of(int argc, char** argv) { return {argv + (argc > 0 ? 1 : 0), argv + argc}; }
 
@@ -79,11 +77,11 @@ void on_enough_stack(std::size_t enough, const std::function<void()>& work) {
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, enough);
   const auto run = [](void* given) -> void* {
-    (*static_cast<const std::function<void()>*>(given))();
+    (**static_cast<const std::function<void()>**>(given))();
     return nullptr;
   };
-  auto copy = work;
-  const bool begun = pthread_create(&thread, &attributes, run, &copy) == 0;
+  const auto* given = &work;
+  const bool begun = pthread_create(&thread, &attributes, run, &given) == 0;
   pthread_attr_destroy(&attributes);
   if (begun) {
     pthread_join(thread, nullptr);

@@ -1,7 +1,6 @@
 #include "cli/system.hpp"
 
 #include <algorithm>
-#include <array>
 #include <fcntl.h>
 #include <io.h>
 #include <limits>

@@ -228,8 +228,7 @@ std::vector<CardVerdict> cards_for(const spec::Question& question, Larger larger
   std::vector<spec::Accelerator> by_memory(larger.begin(), larger.end());
   std::ranges::stable_sort(by_memory, {}, &spec::Accelerator::memory_usable);
   for (const auto& gpu : by_memory) {
-    constexpr double alike = 1.02;
-    if (before > quantity::Bytes{} && gpu.memory_usable / before < alike) continue;
+    if (before > quantity::Bytes{} && gpu.memory_usable / before < alike_memory) continue;
     before = gpu.memory_usable;
     changed.gpu = gpu;
     if (const auto need = probe.need(changed)) cards.push_back({gpu.id, trust::judge(changed, *need)});

@@ -16,6 +16,9 @@ namespace llmcalc::search {
 /// because answering takes a look at the whole catalogue.
 using LargerAccelerators = std::function<std::vector<spec::Accelerator>()>;
 
+/// Accelerators whose memories are nearer than this, as a ratio, hold about as much: one of them is offered.
+constexpr double alike_memory = 1.02;
+
 /// A run as a person asks for it.
 struct Restated {
   std::vector<spec::Word> terms;  ///< all that has to be said anew

@@ -51,6 +51,7 @@ double host_excess(const spec::Question& question, quantity::Bytes of_machine);
 /// have died, because blocks of gathered weights are not given back in time.
 bool saturates(const spec::Question& question, quantity::Bytes needed, quantity::Bytes capacity);
 
+/// Tight where the high end of the error bar does not fit, or what the allocator caches fills the memory.
 VerdictKind judge_accelerator(const spec::Question& question, quantity::Bytes needed, quantity::Bytes capacity);
 
 /// Where nothing is needed of the machine's memory, or nobody says how much there is, it fits.

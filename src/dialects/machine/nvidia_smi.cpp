@@ -34,18 +34,6 @@ std::optional<std::uint64_t> mib(std::string_view text) {
   return std::uint64_t{*number} << 20U;
 }
 
-/// Lines from their numbers, the first being 1.
-template <class Take>
-void each_line(std::string_view text, Take take) {
-  for (int line = 1; !text.empty(); ++line) take(quantity::take_until(text, "\n"), line);
-}
-
-std::vector<std::string_view> words_of(std::string_view text) {
-  auto words = quantity::pieces_of(text, " \t");
-  std::erase_if(words, [](std::string_view word) { return word.empty(); });
-  return words;
-}
-
 /// "   0  NVIDIA A10G                    On  ": its number, its name, and a switch that is none of either.
 bool begin_card(std::string_view cell, int line, Told& told) {
   cell = quantity::trim(cell);
@@ -73,7 +61,7 @@ void take_memory(std::string_view cell, Card& card) {
 
 /// "|    0   N/A  N/A      1234      C   python3    4783MiB |", before driver 450 without the two instances.
 void take_process(std::string_view row, std::vector<Card>& cards) {
-  auto words = words_of(row);
+  auto words = words_of_line(row);
   if (words.size() < 4) return;
   auto number = words.front();
   const auto at = quantity::take_number<std::size_t>(number);
@@ -89,7 +77,6 @@ Told table(std::string_view text) {
   Told told;
   bool processes = false;
   each_line(text, [&](std::string_view line, int number) {
-    line = quantity::trim(line);
     if (!line.starts_with('|')) return;
     if (line.starts_with("| Processes:")) processes = true;
     if (line.starts_with("| MIG devices:")) told.is_cut = true;
@@ -107,7 +94,6 @@ Told list(std::string_view text) {
   Told told;
   std::string whole;  // of which the slices are that follow
   each_line(text, [&](std::string_view line, int number) {
-    line = quantity::trim(line);
     const auto end = line.find(" (UUID: ");
     const auto colon = line.find(": ");
     if (line.starts_with("GPU ") && end != line.npos && colon < end) {
@@ -116,7 +102,7 @@ Told list(std::string_view text) {
       if (told.line == 0) told.line = number;
     } else if (line.starts_with("MIG ") && !told.cards.empty()) {
       if (told.cards.back().name == whole) told.cards.pop_back();
-      told.cards.push_back({.name = whole + " MIG " + std::string(words_of(line)[1])});
+      told.cards.push_back({.name = whole + " MIG " + std::string(words_of_line(line)[1])});
     }
   });
   return told;
@@ -153,7 +139,6 @@ Told query(std::string_view text, std::string_view place) {
   Told told;
   std::vector<std::string_view> header;
   each_line(text, [&](std::string_view line, int number) {
-    line = quantity::trim(line);
     if (line.empty()) return;
     const auto row = fields_of(line);
     if (header.empty()) {

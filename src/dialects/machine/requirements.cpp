@@ -80,8 +80,7 @@ std::optional<std::vector<Package>> listed(std::string_view text) {
   std::vector<Package> packages;
   bool begun = false;
   for (int number = 1; !text.empty(); ++number) {
-    auto words = quantity::pieces_of(quantity::trim(quantity::take_until(text, "\n")), " \t");
-    std::erase_if(words, [](std::string_view word) { return word.empty(); });
+    const auto words = words_of_line(quantity::trim(quantity::take_until(text, "\n")));
     const bool is_pair = words.size() >= 2;
     if (!begun && !(is_pair && words[0] == "Package" && words[1] == "Version") && number == 1) return std::nullopt;
     if (begun && is_pair && !words[0].starts_with('-')) packages.push_back({normal(words[0]), "==", words[1], number});
