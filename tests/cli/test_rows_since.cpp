@@ -59,7 +59,9 @@ bool leaves_out(const std::vector<std::string>& told) {
 TEST_CASE("a listed run changed since a kept answer as the run alone did") {
   const Folder folder;
   int compared = 0;
-  for (const auto& [verb, axes] : {std::pair(std::string("fit"), axes_of_runs), {"serve", axes_of_servers}}) {
+  for (const auto& asking : {std::pair(std::string("fit"), axes_of_runs), {"serve", axes_of_servers}}) {
+    const auto& verb = asking.first;
+    const auto& axes = asking.second;
     const auto runs = drawn(axes, 40, 10);
     for (std::size_t i = 1; i < runs.size(); ++i) {
       Run before = runs[i - 1];
