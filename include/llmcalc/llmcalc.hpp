@@ -38,7 +38,7 @@ struct Answer : render::Report {
 Answer ask(std::span<const Word> words);
 Answer ask(std::initializer_list<Word> words);
 
-/// The same for a question of typed values: a member that was left as constructed is completed by the defaults that
+/// The answer to a question of typed values: a member that was left as constructed is completed by the defaults that
 /// also complete words, and everything is checked. `question.model.shape` is the model, `question.gpu` the accelerator.
 /// \throws quantity::BadInput
 Answer ask(const spec::Question& question);
@@ -46,7 +46,7 @@ Answer ask(const spec::Question& question);
 /// The answer of `llmcalc fit --format json` (docs/json.md).
 std::string to_json(const Answer& answer);
 
-/// What a question may need from outside: the library itself opens nothing. Both may be left empty.
+/// Things that a question may need from outside: the library itself opens nothing. Both may be left empty.
 struct Outside {
   /// The text of a file that a word names (a config.json, a trainer's configuration, measured rows); nothing where
   /// there is none.
@@ -64,9 +64,9 @@ struct LaunchFile {
   std::string text;
 };
 
-/// What a verb of the command line answers.
+/// The answer of a verb of the command line.
 struct Reply {
-  /// In one of the verb's forms: "text", "json", and "csv" or "markdown" where it has them.
+  /// The answer in one of the verb's forms: "text", "json", and "csv" or "markdown" where it has them.
   std::function<std::string(std::string_view form)> show = {};
   std::vector<std::string> notes = {};     ///< what was read, for people
   std::vector<std::string> warnings = {};  ///< also in the JSON

@@ -64,8 +64,8 @@ bool has_pools(const spec::Question& question, const frameworks::Profile& profil
   return profile.allocator.pools_by_stream && shards_by_parameter(question.layout.sharding) && grows;
 }
 
-/// What the streams' pools hold: at the peak of all else, in whose pool is the place of the 16-bit logits that the
-/// eager loss has already let go, some sharded gradients are there, and nothing of what weights were gathered into
+/// Bytes that the streams' pools hold: at the peak of all else, in whose pool is the place of the 16-bit logits that
+/// the eager loss has already let go, some sharded gradients are there, and nothing of what weights were gathered into
 /// before they were copied out: those outside the layers, and a layer's.
 Bytes pooled(const spec::Question& question, const frameworks::Profile& profile, const memory::StepMemory& memory) {
   const auto& alive = memory.peak().alive;
@@ -123,8 +123,8 @@ Bytes left_by_step(const spec::Question& question, const memory::StepMemory& mem
   return checkpoints ? made_by_step(memory) : bytes(0);
 }
 
-/// What sharded runs leave in blocks that no activation fits: gradients and temporaries of the step, which are as small
-/// as shards, and quantized weights, which the first rank has whole before they are sharded (transformers
+/// Bytes that sharded runs leave in blocks that no activation fits: gradients and temporaries of the step, which are as
+/// small as shards, and quantized weights, which the first rank has whole before they are sharded (transformers
 /// quantizers/quantizer_bnb_4bit.py, update_device_map).
 Bytes left_by_shards(const spec::Question& question, const memory::StepMemory& memory) {
   const bool transformers = frameworks::row_of(question.training.framework).memory_runs == MemoryRuns::huggingface;

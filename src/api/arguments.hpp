@@ -26,9 +26,9 @@ struct Flag {
 std::vector<Flag> common_flags(std::string_view formats);
 /// Every term of the vocabulary with its shorthands.
 std::vector<Flag> question_flags();
-/// The same of a server.
+/// Every term of a server's question.
 std::vector<Flag> serving_question_flags();
-/// Of the verbs that estimate runs.
+/// The option of the verbs that estimate runs.
 Flag calibration_flag();
 
 /// A command line as options and names. Options are also known by the names that trainers give them: "--seq 4k" of

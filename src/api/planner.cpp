@@ -196,7 +196,7 @@ bool says_any(const std::vector<Given>& words, std::initializer_list<std::string
   return std::ranges::any_of(terms, [&](std::string_view term) { return read::has_word(words, term); });
 }
 
-/// Of runs that are compared, one that does most in a step, by the framework that runs most of those.
+/// The run that does most in a step, of those compared, by the framework that runs most of those.
 const read::Resolved& largest_of(const read::PlanWords& plan) {
   const auto training = [](const read::PlanBase& base) -> const spec::Training& {
     return base.resolved.question.training;

@@ -149,7 +149,7 @@ constexpr std::array<std::string_view, 10> usual_names{
     "rtx-4060", "rtx-3060-12", "rtx-4060-ti-16",         "rtx-4090", "rtx-5090",
     "l40s",     "h100-sxm",    "rtx-pro-6000-blackwell", "h200-sxm", "b200-sxm"};
 
-/// The same of AMD's cards.
+/// The usual ones of AMD's cards.
 constexpr std::array<std::string_view, 3> radeon_names{"rx-7900-xtx", "radeon-ai-pro-r9700", "radeon-pro-w7900"};
 
 /// Those that hold about as much stand by their price.

@@ -106,7 +106,7 @@ Reply shown(Shown card) {
   }};
 }
 
-/// The same of a list.
+/// The reply that lists cards of one kind.
 template <class Card>
 Reply shown(std::vector<Card> cards) {
   return {.show = [cards = std::move(cards)](std::string_view form) {

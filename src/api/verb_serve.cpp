@@ -198,7 +198,7 @@ ServeOptions serve_options(const Arguments& arguments) {
 
 using Trace = std::vector<spec::Request>;
 
-/// Of the requests of a trace.
+/// The mean of a length over the requests of a trace.
 template <class Value>
 double mean_of(const Trace& trace, const Value& value) {
   double sum = 0;
@@ -208,8 +208,8 @@ double mean_of(const Trace& trace, const Value& value) {
 
 std::string whole(double value) { return std::to_string(std::llround(value)); }
 
-/// What the requests of a trace have in common, by which everything goes but what becomes of each: their mean lengths,
-/// how many come a second or, where they come at once, how many they are, and the longest.
+/// Figures that the requests of a trace have in common, by which everything goes but what becomes of each: their mean
+/// lengths, how many come a second or, where they come at once, how many they are, and the longest.
 void add_words_of(const Trace& trace, AskedQuestion& asked) {
   for (const std::string_view term : {"prompt", "output", "range_ratio", "rate", "concurrency"}) {
     if (const auto* said = read::find_word(asked.words, term); said != nullptr)

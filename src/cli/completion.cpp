@@ -31,7 +31,7 @@ constexpr Named bare[] = {{"fit", Known::models},
                           {"model", Known::models},
                           {"gpu", Known::accelerators}};
 
-/// With blanks between them. Every entry is read for that, so once.
+/// Names with blanks between them. Every entry is read for that, so once.
 const std::string& names_of(Known known) {
   static const std::string models = quantity::joined(
       quantity::mapped(read::Catalogue{}.models(), [](const read::ModelPreset& preset) { return preset.id; }), " ");

@@ -65,7 +65,7 @@ const Curl& curl() {
   return library;
 }
 
-/// What a transfer collects.
+/// Bytes and headers that a transfer collects.
 struct Transfer {
   HttpResponse response;
   std::uint64_t most = 0;

@@ -42,7 +42,7 @@ struct HubName {
 /// Empty where a text is no such name.
 std::optional<HubName> hub_name(std::string_view text);
 
-/// What the cache holds of a model: its configuration and the headers of its weights; empty where it holds neither.
+/// A model as the cache holds it: its configuration and the headers of its weights; empty where it holds neither.
 std::optional<dialects::Reading> read_cached(const HubName& name, const HubEnvironment& hub);
 
 /// Whether the cache says that a revision has no such file: it need not be asked for.

@@ -19,7 +19,7 @@ namespace {
 
 const Outside nothing_handed_over;
 
-/// What is piped in.
+/// Text that is piped in.
 std::string standard_input() {
   std::string text;
   for (int c = std::getc(stdin); c != EOF; c = std::getc(stdin)) text.push_back(static_cast<char>(c));

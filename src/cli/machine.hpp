@@ -10,7 +10,7 @@
 
 namespace llmcalc::cli {
 
-/// What the program learns from its surroundings, read once.
+/// Facts that the program learns from its surroundings, read once.
 struct Environment {
   bool terminal = false;                              ///< stdout is one
   bool errors_on_terminal = false;                    ///< stderr is one
@@ -32,7 +32,7 @@ class Machine : public api::Surroundings {
   /// Presets of the folder that --presets names, else the user's configuration folder if there is one.
   /// Both hold models/*.json and accelerators/*.json.
   read::Catalogue catalogue(const api::Arguments& arguments) const override;
-  /// What --calibration says, or else calibration.json in the folder of presets.
+  /// The file of --calibration, or else calibration.json in the folder of presets.
   read::Catalogue calibrated(const api::Arguments& arguments) const override;
   std::string text(const std::string& path, std::string_view place) const override;
   read::ConfigText config(const std::string& path) const override;

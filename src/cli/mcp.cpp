@@ -200,7 +200,7 @@ bool is_modern(const json& parameters) {
   return true;
 }
 
-/// What the revision of 2026 wants of every result, and of those that a client may keep.
+/// Keys that the revision of 2026 wants of every result, and of those that a client may keep.
 json completed(json result, bool may_be_kept) {
   constexpr int a_day = 24 * 60 * 60 * 1000;
   result["resultType"] = "complete";

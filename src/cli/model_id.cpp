@@ -23,7 +23,7 @@ bool is_preset(const std::string& name, const read::Catalogue& catalogue) {
   return catalogue.find_model(name).has_value();
 }
 
-/// What tunings and repackings of a model add to its name; none of it changes the shape.
+/// Words that tunings and repackings of a model add to its name; none of it changes the shape.
 constexpr std::array<std::string_view, 15> suffixes{"-instruct", "-chat", "-it",      "-base",   "-hf",
                                                     "-bnb-4bit", "-gguf", "-unsloth", "-awq",    "-gptq",
                                                     "-fp8",      "-4bit", ".gguf",    "-latest", "-text"};
@@ -86,7 +86,7 @@ void take_preset(dialects::Reading& reading, Given& word, Named named) {
   take_quant(reading, std::move(named.quant), word.origin);
 }
 
-/// What a file's name or a tag says of its weights, where an option says the model.
+/// The type that a file's name or a tag says of its weights, where an option says the model.
 std::string quant_in(const std::string& file) {
   std::string name = quantity::to_lower(file);
   const bool is_file = name.ends_with(".gguf");
@@ -137,7 +137,7 @@ bool take_known(dialects::Reading& reading, Given& word, const std::string& id, 
   return true;
 }
 
-/// What the model's name stands for; whether that names another model, as an adapter names its base.
+/// The thing that the model's name stands for; whether that names another model, as an adapter names its base.
 bool follow_name(dialects::Reading& reading, const std::vector<Given>& options, const read::Catalogue& catalogue,
                  Lookup lookup) {
   auto* word = quantity::find_or_null(reading.words, "model", &Given::term);

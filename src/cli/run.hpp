@@ -39,7 +39,7 @@ void print_error(const quantity::BadInput& error, std::span<const std::string> w
 // revision 2026-07-28, where each request carries its version, and 2025-11-25, which begins with `initialize`
 // (modelcontextprotocol.io/specification; shapes as PyPI's mcp 2.3.0 checks them, mcp_types).
 
-/// What a message is answered with, in one line without its end; empty where nothing is to be said.
+/// The answer to a message, in one line without its end; empty where nothing is to be said.
 std::string mcp_answer(std::string_view message, const Environment& environment);
 
 /// Answers until the input ends.

@@ -53,7 +53,7 @@ std::optional<fs::path> gguf_in(const fs::path& folder) {
   return files.empty() ? std::nullopt : std::optional(files.front());
 }
 
-/// What lies beside a model's config.json.
+/// Files beside a model's config.json.
 void add_model_folder(const fs::path& folder, const fs::path& config, Reading& reading) {
   reading.config->path = config.string();
   const auto quantization = folder / "hf_quant_config.json";
@@ -120,7 +120,7 @@ Reading read_weights(const fs::path& path, WeightFile kind) {
   return reading;
 }
 
-/// What a server's model lies in: a file or a folder beside the one that names it, or a file of Ollama's own.
+/// The place of a server's model: a file or a folder beside the one that names it, or a file of Ollama's own.
 std::optional<Reading> model_beside(const std::string& name, const fs::path& folder) {
   std::error_code error;
   std::optional<fs::path> file = (folder / name).lexically_normal();

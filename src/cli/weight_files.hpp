@@ -11,7 +11,8 @@
 
 namespace llmcalc::cli {
 
-/// What a file's first bytes say it is, or else its name, so that one that is broken is called so; none for text.
+/// The kind that a file's first bytes say it is, or else its name, so that one that is broken is called so; none for
+/// text.
 enum class WeightFile { none, gguf, safetensors };
 WeightFile weight_file(const std::filesystem::path& path);
 

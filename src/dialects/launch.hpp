@@ -21,8 +21,8 @@ struct Launch {
   std::vector<std::string> beyond;  ///< options of the run that these files and options do not say
 };
 
-/// Of the framework of the question: options that say how to spread and train the run, few about data. Read back it is
-/// the same run. Empty where no command of the framework is known.
+/// A launch of the question's framework: options that say how to spread and train the run, few about data. Read back it
+/// is the same run. Empty where no command of the framework is known.
 std::vector<Launch> launches(const spec::Question& question);
 
 /// Names and texts of the files that a launch writes, and of run.sh, which starts it beside them; none where it has no
@@ -50,7 +50,7 @@ struct ServerCommand {
   std::int64_t servers = 1;        ///< that are started so, each on accelerators of its own
 };
 
-/// With the options that were said and the length of context that is answered for.
+/// The server's command, with the options that were said and the length of context that is answered for.
 ServerCommand server_command(const serving::Deployment& deployment, const ServedNames& names);
 
 }  // namespace llmcalc::dialects

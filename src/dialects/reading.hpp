@@ -14,7 +14,7 @@ namespace llmcalc::dialects {
 
 using namespace read;
 
-/// What was understood of one thing. Its words are defaults: those of the command line win.
+/// One thing as it was understood. Its words are defaults: those of the command line win.
 struct Reading {
   std::string kind;                           ///< "axolotl configuration"
   std::string place;                          ///< the file's name, or "--from"
@@ -41,7 +41,7 @@ using FindFile = std::function<std::optional<NamedFile>(const std::string& path)
 /// \throws quantity::BadInput when it is none that is known, or what it says cannot be understood
 Reading read_launch_file(std::string_view text, std::string_view place, const FindFile& find);
 
-/// What weights alone say of their model.
+/// The model as its weights alone tell of it.
 /// \param place  the file's name, for origins
 Reading weights_alone(Checkpoint weights, std::string place);
 
@@ -66,7 +66,7 @@ Reading merge(std::vector<Reading> readings);
 /// \throws quantity::BadInput for a term that is open and that no option says
 std::vector<Given> with_options(const Reading& reading, const std::vector<Given>& options);
 
-/// What files say of their data that is of no use, as nobody says how many samples there are.
+/// Words of files about their data, of no use as nobody says how many samples there are.
 /// \param words  those that with_options gave
 std::vector<spec::Assumption> unused_data(const Reading& reading, const std::vector<Given>& words);
 

@@ -37,7 +37,7 @@ class Set {
 
 // How a framework writes a checkpoint: what of it is where at once.
 
-/// What of a rank's part is in host memory at once while it is written.
+/// The share of a rank's part that is in host memory at once while it is written.
 enum class CheckpointWriting {
   by_tensor,  ///< one tensor on its way to the disk (pytorch torch/serialization.py, _save; distributed/checkpoint/
               ///< filesystem.py, _OverlappingCpuLoader)
@@ -62,7 +62,7 @@ struct Saving {
 /// \pre the framework can (unable_to())
 const Saving* saving_of(const spec::Question& question);
 
-/// In which directions ranks share one model.
+/// Directions in which ranks share one model.
 enum class Parallelism { tensor, sequence, pipeline, virtual_stages, context, experts, expert_tensor };
 
 struct Abilities {

@@ -22,7 +22,8 @@ struct LayoutUse {
   const spec::Layout& layout;
 };
 
-/// What a rule looks at. A search that chooses one after the other asks each rule no more often than it must.
+/// The part of a layout that a rule looks at. A search that chooses one after the other asks each rule no more often
+/// than it must.
 enum class LooksAt {
   ranks,   ///< how tensors, positions, experts and layers are cut over ranks, and nothing else
   order,   ///< beside that schedule, virtual stages, split sequences and micro-batches
@@ -55,7 +56,7 @@ bool counts_ends_as_layers(const LayoutUse& use);
 /// The first rule that is broken, or nullptr.
 const LayoutRule* broken_rule(const LayoutUse& use);
 
-/// Of the rules that look at this and at no more, the first that is broken, or nullptr.
+/// The first broken one of the rules that look at this and at no more, or nullptr.
 const LayoutRule* broken_rule(const LayoutUse& use, LooksAt what);
 
 /// \throws quantity::BadInput naming the term that is missing, out of range or contradicts another

@@ -65,7 +65,7 @@ void apply_workspaces(const Run& run, Profile& p) {
   p.attention.keeps_score_buffer = is_local(training) && training.attention == spec::AttentionKernel::eager;
 }
 
-/// What all of them have from Megatron-LM: linear layers add to the gradient buffer inside the weight gradient's
+/// Traits that all of them have from Megatron-LM: linear layers add to the gradient buffer inside the weight gradient's
 /// product (--no-gradient-accumulation-fusion turns it off). Gradients are reduced while the backward pass makes them
 /// where optimizer states are sharded (--overlap-grad-reduce goes with --use-distributed-optimizer in every recipe of
 /// NeMo and Megatron-Bridge).
@@ -91,8 +91,8 @@ Profile shared_profile(const Run& run) {
   return p;
 }
 
-/// What Megatron-LM runs in kernels of their own: its gradient buffer is cleared, and scaled by the number of replicas
-/// before it is reduced, and the master weights are read again to make those of the products
+/// Work that Megatron-LM runs in kernels of its own: its gradient buffer is cleared, and scaled by the number of
+/// replicas before it is reduced, and the master weights are read again to make those of the products
 /// (core/distributed/param_and_grad_buffer.py, start_grad_sync and reset; core/optimizer/distrib_optimizer.py,
 /// _copy_main_params_to_model_params); the loss makes its softmax operation by operation
 /// (core/tensor_parallel/cross_entropy.py). Stages scatter what they hand on (Narayanan et al. 2021, arXiv:2104.04473

@@ -137,8 +137,8 @@ quantity::Bytes product_workspaces(const Run& run) {
   return 2 * cublas_workspace(run.gpu, run.training.deterministic.value_or(false));
 }
 
-/// What torch.optim's foreach implementations make for all parameters at once: AdamW the root of its second moment
-/// (torch/optim/adamw.py, _multi_tensor_adamw), Adagrad that and the scaled gradient (adagrad.py,
+/// Temporaries that torch.optim's foreach implementations make for all parameters at once: AdamW the root of its second
+/// moment (torch/optim/adamw.py, _multi_tensor_adamw), Adagrad that and the scaled gradient (adagrad.py,
 /// _multi_tensor_adagrad). Fused and quantized implementations make nothing of that size.
 int step_temporaries(const spec::Training& training) {
   if (training.optimizer_impl != spec::OptimizerImpl::foreach) return 0;

@@ -228,7 +228,7 @@ using Table = std::array<const FrameworkRow*, framework_count>;
 
 using spec::SaveCheckpoint;
 
-/// What a framework has of another is all but what that one is called, does unasked and was measured by.
+/// A framework has of another all but what that one is called, does unasked and was measured by.
 constexpr FrameworkRow like(FrameworkRow other) {
   other.words = {};
   other.title = {};

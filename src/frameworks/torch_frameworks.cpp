@@ -52,7 +52,7 @@ bool transformers_stops_early(const spec::Training& training) {
          holds(Behaviour::checkpoints_without_reentrance, training.software) && stops_early(training);
 }
 
-/// Of other types, or on other cards, the grouped product is a loop over the experts, and autocast does not narrow what
+/// The grouped product of other types, or on other cards, is a loop over the experts, and autocast does not narrow what
 /// it multiplies (pytorch aten/src/ATen/native/cuda/GroupedBlas.cpp, _grouped_mm_cuda; transformers
 /// integrations/moe.py, _grouped_mm).
 bool has_grouped_kernel(const Run& run) {

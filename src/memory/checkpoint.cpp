@@ -100,8 +100,8 @@ Saved Checkpoint::of_block(const layers::Block& block) const {
 }
 
 /// FSDP gathers a unit in the type in which it rests, DeepSpeed the weights of a module and FSDP2 one after another.
-/// What stays on the accelerator is copied unit by unit, while that of the weights outside the layers is there from the
-/// first to the last (torch/distributed/fsdp/_state_dict_utils.py, _full_pre_state_dict_hook).
+/// State that stays on the accelerator is copied unit by unit, while that of the weights outside the layers is there
+/// from the first to the last (torch/distributed/fsdp/_state_dict_utils.py, _full_pre_state_dict_hook).
 Bytes Checkpoint::gathered(const Saved& saved) const {
   if (!gathers() || sharding_.of(layers::Split::replicated).weights == 1) return bytes(0);
   const bool by_unit = question_.layout.sharding == spec::Sharding::fsdp1;

@@ -180,7 +180,7 @@ class StageWalk {
   Moment resident(const Stage& stage) const;
   std::array<PeakMoment, phase_count> phases(const Stage& stage, const Moment& resident) const;
   /// Calls visit(phase, position, alive) at the highest moment of every block before the optimizer step, in time order.
-  /// What is alive is a Moment, or the sum of one.
+  /// `Alive` is a Moment, or the sum of one.
   template <class Alive, class Visit>
   void visit_step(const Passes& stage, const Alive& resident, Visits visits, const Visit& visit) const;
   template <class Alive, class Visit>

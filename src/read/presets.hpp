@@ -17,7 +17,7 @@
 
 namespace llmcalc::read {
 
-/// Of runs of one framework.
+/// Measurements of runs of one framework.
 struct OwnRuns {
   spec::Framework framework = spec::Framework::generic;
   spec::Calibration calibration;
@@ -28,7 +28,7 @@ struct OwnRuns {
 /// \throws quantity::BadInput with file and JSON pointer when it is no such file
 std::vector<OwnRuns> read_calibration(std::string_view text, std::string_view file);
 
-/// What one machine holds.
+/// The parts of one machine.
 struct Instance {
   std::string_view gpu;    ///< a name of its preset
   std::int64_t cards = 1;  ///< as its system counts them
@@ -40,7 +40,7 @@ std::optional<Instance> find_instance(std::string_view name);
 /// Whether it is a slice of an accelerator as nvidia-smi names one: "1g.10gb".
 bool is_slice(std::string_view name);
 
-/// What is published about a model's size, and how far our count agrees with it.
+/// Figures that are published about a model's size, and how far our count agrees with it.
 struct PublishedSize {
   std::optional<std::int64_t> exact;    ///< the integer that the computed count must equal
   std::optional<std::int64_t> counted;  ///< where no integer is published: what the shape amounts to
@@ -52,7 +52,7 @@ struct PublishedSize {
   std::vector<std::string> evidence;  ///< files and tables that hold the integer
 };
 
-/// What a published checkpoint holds beside the text model, in elements.
+/// Elements that a published checkpoint holds beside the text model.
 struct CheckpointSize {
   std::optional<std::int64_t> total;
   std::optional<std::int64_t> vision_and_projector;
@@ -132,7 +132,7 @@ struct Glimpse {
 
 Glimpse glimpse_of(const spec::Accelerator& gpu);
 
-/// What was measured of one accelerator, and for which others that stands: all whose architecture begins so, of those
+/// Measurements of one accelerator, and for which others that stands: all whose architecture begins so, of those
 /// only the ones that meet the other conditions; none where there is no architecture.
 struct RatesPreset {
   spec::Rates rates = {};
@@ -168,7 +168,7 @@ class Catalogue {
   /// Those of which some name begins so, as nvidia-smi's table cuts names off: "Tesla V100-SXM2".
   std::vector<AcceleratorPreset> accelerators_beginning(std::string_view name) const;
 
-  /// The same of an accelerator that was put together by hand.
+  /// The measurements of an accelerator that was put together by hand.
   void add_rates(spec::Accelerator& gpu) const;
 
   std::vector<ModelPreset> models() const;              ///< all, in the order of the files

@@ -16,7 +16,7 @@
 
 namespace llmcalc::read {
 
-/// What a program has as a value, where a person would name a preset or a file.
+/// Values that a program has, where a person would name a preset or a file.
 struct Values {
   std::optional<spec::Shape> shape;
   std::optional<spec::Accelerator> gpu;
@@ -37,7 +37,7 @@ struct Resolved {
   std::optional<formats::Quant> published = {};  ///< in which the named model's weights are, where not in 16 bits
   std::vector<std::string> unread = {};          ///< keys of the model's file that nobody knows, with their places
 
-  /// What the caller should look at before the answer: a key that nobody knows may be a size.
+  /// Warnings that the caller should look at before the answer: a key that nobody knows may be a size.
   std::vector<std::string> warnings() const;
 };
 
@@ -51,11 +51,12 @@ Resolved resolve(const std::vector<Given>& given, const std::optional<ConfigText
 spec::Question resolved_question(const std::vector<Given>& given, const std::optional<ConfigText>& config,
                                  const Catalogue& catalogue, const Values& values = {});
 
-/// The same of a server: model, engine, load, layout and accelerator. Layout::dp are copies of the whole deployment.
+/// The question of a server: model, engine, load, layout and accelerator. Layout::dp are copies of the whole
+/// deployment.
 Resolved resolve_serving(const std::vector<Given>& given, const std::optional<ConfigText>& config,
                          const Catalogue& catalogue, const Values& values = {});
 
-/// What tells one question from another: each term whose value differs, with the value of the first. A model's name
+/// Differences of one question from another: each term whose value differs, with the value of the first. A model's name
 /// tells nothing, its shape does.
 std::vector<Given> differences(const spec::Question& question, const spec::Question& other);
 

@@ -142,7 +142,7 @@ std::vector<std::string> read_header(const CsvRow& row, std::string_view file) {
   return columns;
 }
 
-/// What an engine took less after than before is a measurement as well; no percentage is.
+/// A saving of an engine, after against before, is a measurement as well; no percentage is.
 double read_difference(std::string_view text, const std::string& place) {
   const bool negative = text.starts_with('-');
   const auto size =

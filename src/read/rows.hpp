@@ -40,7 +40,7 @@ struct MeasuredRun {
 /// The text of a column, empty where the row leaves it blank.
 std::string_view cell(const MeasuredRun& run, std::string_view column);
 
-/// What rows that repeat one run over releases have in common: the "config-group: NAME" of their notes; empty
+/// The name that rows of one run repeated over releases have in common: the "config-group: NAME" of their notes; empty
 /// otherwise.
 std::string configuration(const MeasuredRun& run);
 
@@ -54,7 +54,7 @@ std::string column_name(std::string_view written, std::string_view place);
 ///         that cannot be read; whether the question can be answered is for resolve() to say
 std::vector<MeasuredRun> read_measured(std::string_view csv, std::string_view place);
 
-/// What one row or entry says.
+/// The words of one row or entry.
 struct RunRow {
   std::string name;  ///< its id, else its place
   std::vector<Given> words;

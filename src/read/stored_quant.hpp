@@ -10,7 +10,7 @@
 
 namespace llmcalc::read {
 
-/// What a key holds: a reader that checks types can refuse anything else.
+/// The type that a key holds: a reader that checks types can refuse anything else.
 enum class Holds { word, bits, flag, list };
 
 /// The text of a key of quantization_config, "config_groups.group_0.weights.num_bits" of one inside objects; empty

@@ -16,7 +16,7 @@ namespace llmcalc::read {
 
 enum class TermGroup { model, run, engine, load, layout, hardware, answer };
 
-/// What a term takes, and how that is read and shown.
+/// Values that a term takes, and how they are read and shown.
 struct TermValue {
   std::string_view values;                   ///< "integer", "0|1"; empty where `words` says it
   std::vector<std::string_view> (*words)();  ///< of a closed vocabulary; nullptr elsewhere
@@ -43,7 +43,7 @@ const Term* find_term(std::string_view name);
 /// "kv_heads" -> "kv-heads"
 std::string option_name(std::string_view term);
 
-/// What a term takes, for help and documentation: "integer", or "gelu|relu|...".
+/// Values that a term takes, for help and documentation: "integer", or "gelu|relu|...".
 std::string values_of(const Term& term);
 
 /// A word that stands for several terms, or for a term in another spelling; resolve() expands it.
@@ -74,7 +74,7 @@ std::vector<std::string_view> all_term_names();
 /// "batch-size". Underscores count as dashes.
 std::vector<std::string_view> synonyms_of(std::string_view name);
 
-/// What to say in the place of another program's switch that is no option here: "--method qlora" of "qlora"; empty
+/// Words to say in the place of another program's switch that is no option here: "--method qlora" of "qlora"; empty
 /// where the name is nobody's.
 std::string_view saying_of(std::string_view name);
 

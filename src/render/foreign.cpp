@@ -10,7 +10,7 @@ namespace {
 
 using quantity::CodePoint;
 
-/// What a medium has its own way to write; empty where it has none.
+/// A character as a medium has its own way to write it; empty where it has none.
 std::string_view own_writing(char32_t character, Medium medium) {
   if (medium == Medium::markdown) return character == '|' ? "\\|" : character == '\\' ? "\\\\" : "";
   if (medium == Medium::shell) return character == '\'' ? "\\'" : character == '\\' ? "\\\\" : "";
@@ -28,7 +28,7 @@ std::string_view own_writing(char32_t character, Medium medium) {
                             : "";
 }
 
-/// What may not stand there as it is.
+/// A character in a writing that may stand there.
 std::string written_out(CodePoint character, Medium medium) {
   if (medium != Medium::json) return quantity::escaped(character);
   if (!character.valid) return "\uFFFD";

@@ -19,7 +19,7 @@ using quantity::Seconds;
 
 namespace {
 
-/// What the runtime keeps beside the step, by what it keeps most of.
+/// The kind of all that the runtime keeps beside the step: of what it keeps most.
 constexpr auto beside_step = Holding::context;
 
 bool are_timed(const std::vector<TimelinePoint>& points) {

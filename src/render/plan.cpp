@@ -22,14 +22,14 @@
 namespace llmcalc::render {
 namespace {
 
-/// Of a term that is only on or off: its value says nothing beside its name.
+/// Whether a term is only on or off: its value says nothing beside its name.
 bool is_switched_on(std::string_view term, std::string_view value) {
   return value == "1" && (term == "node_dispatch" || term == "expert_overlap");
 }
 
 constexpr std::array<std::string_view, 2> always_told{"micro_batch", "dp"};
 constexpr std::array<std::string_view, 2> never_told{"gpu", "gpus"};
-/// Of what is not used, or is as it always is.
+/// Values of what is not used, or is as it always is.
 constexpr std::array<std::string_view, 6> unused{"", "0", "1", "none", "1f1b", "ring"};
 
 /// Whether a value that all rows share is worth a column: one of a way to be parallel that is used.
@@ -75,7 +75,7 @@ std::string degree_words(std::string_view term, const std::string& value) {
   return short_name(term) + " " + value;
 }
 
-/// What belongs to the word before it: "tp 4 sp", "pp 4 x 2", "8 x a100-80".
+/// Words that belong to the one before: "tp 4 sp", "pp 4 x 2", "8 x a100-80".
 bool is_part_of_last(std::string_view term) {
   constexpr std::array<std::string_view, 6> parts{"gpus", "sp", "vpp", "schedule", "cp_exchange", "etp"};
   return quantity::contains(parts, term);

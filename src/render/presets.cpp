@@ -40,7 +40,7 @@ std::string_view name_of_mixer(MixerWord mixer) {
   return "";
 }
 
-/// What differs from layer to layer of a model, and what stands beside its layers; empty where nothing does.
+/// Differences from layer to layer of a model, and parts beside its layers; empty where nothing does.
 std::string windows_text(const spec::Shape& shape) {
   const spec::WindowPattern& pattern = shape.window;
   if (pattern.window == 0) return {};
@@ -259,7 +259,7 @@ std::string share_of_rate(double share, std::string_view of) {
   return share > 0.0 ? fmt::format("{} of {}", quantity::format_percent(share), of) : std::string();
 }
 
-/// What speeds rest on; the rest of the entry is in its file.
+/// Sources that speeds rest on; the rest of the entry is in its file.
 void add_rates(Card& card, const spec::Rates& rates) {
   if (!rates.known()) return;
   card.add_heading("measured rates");

@@ -15,7 +15,7 @@ namespace llmcalc::render {
 
 namespace {
 
-/// What is no cell of a table: the same marks mean something there, and so do those of HTML and of emphasis.
+/// Text outside a table's cells: the same marks mean something there, and so do those of HTML and of emphasis.
 std::string paragraph(std::string_view text) {
   std::string safe;
   for (const char c : shown(text, Medium::line)) {

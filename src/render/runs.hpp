@@ -13,7 +13,7 @@
 
 namespace llmcalc::render {
 
-/// What is told of one run.
+/// The facts that are told of one run.
 struct RunLine {
   std::string name;                        ///< what tells it from the others: an accelerator, a row's id
   std::optional<answer::Verdict> verdict;  ///< none where the question could not be answered

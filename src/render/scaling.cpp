@@ -20,7 +20,7 @@ using laws::FrontierPoint;
 
 constexpr int digits = 4;
 
-/// What is known and follows of one section; of the run, whence.
+/// Figures known and following of one section; of the run, whence.
 Paragraph section_of(const laws::ScaleAnswer& answer, laws::ScaleSection section, const TextStyle& style) {
   const bool marked = section == laws::ScaleSection::run;
   Table table({Align::left, Align::left, Align::left}, marked ? "" : "  ");

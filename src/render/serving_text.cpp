@@ -59,7 +59,7 @@ void add_groups(const ServingReport& report, Table& table) {
   }
 }
 
-/// What stage or card holds how much, where there are several.
+/// Bytes of each stage or card, where there are several.
 void add_ranks(const ServingReport& report, const MemoryUnit& unit, Table& table) {
   const auto& ranks = report.answer.ranks;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
@@ -71,7 +71,7 @@ void add_ranks(const ServingReport& report, const MemoryUnit& unit, Table& table
 
 quantity::Bytes total_of(const ServingReport& report) { return report.answer.memory.held() + cache_of(report); }
 
-/// What is held, so many largest first, and how many that are smaller in one line.
+/// Parts that are held, so many largest first, and how many that are smaller in one line.
 void add_largest(const RankMemory& memory, const MemoryUnit& unit, std::size_t most, Table& table) {
   auto holdings = memory.holdings;
   std::erase_if(holdings, [](const MemoryLine& line) { return line.size == quantity::bytes(0); });

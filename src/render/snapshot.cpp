@@ -70,7 +70,7 @@ struct Event {
   std::int64_t microseconds = 0;
 };
 
-/// What allocates and frees until each point of a step holds what it is said to hold. What was allocated last is freed
+/// Allocations and frees until each point of a step holds what it is said to hold. What was allocated last is freed
 /// first, as a backward pass does, and each block takes the lowest gap that has room for it.
 class Replay {
  public:
@@ -176,7 +176,7 @@ void add_block(Pickle& pickle, const Block& block) {
   pickle.close_dict();
 }
 
-/// What is alive when the step ends, with the gaps between.
+/// Blocks alive when the step ends, with the gaps between.
 void add_blocks(Pickle& pickle, const Replay& replay, std::int64_t size) {
   pickle.value("blocks");
   pickle.open_list();

@@ -351,7 +351,7 @@ Paragraph assumed_block(const std::vector<spec::Assumption>& assumptions, const 
 
 namespace {
 
-/// What nobody said and the answer depends on.
+/// Terms that nobody said and the answer depends on.
 Paragraph summary_assumed(const Report& report, const TextStyle& style) {
   auto assumptions = report.assumptions;
   std::erase_if(assumptions, [](const auto& each) { return each.term == "framework"; });  // the second line says so

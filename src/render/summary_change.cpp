@@ -36,7 +36,7 @@ std::string_view plain_cost(std::string_view cost) {
   return kind != std::string_view::npos && kind < cost.find(' ') ? cost.substr(kind + 2) : cost;
 }
 
-/// What it costs in a few words: the tables name the source. What costs time alone says how much.
+/// The price of a change in a few words: the tables name the source. What costs time alone says how much.
 std::vector<std::string> costs_of(const Advice& advice) {
   std::vector<std::string> words{advice.verdict == trust::VerdictKind::tight ? "tight" : "", speed_of(advice)};
   std::string_view rest = advice.cost;
@@ -62,7 +62,7 @@ std::string fitting(std::span<const std::string> pieces, std::size_t columns) {
   return line;
 }
 
-/// What a change costs behind its options, `least_column` columns in at least, where the line has room for it.
+/// The price of a change behind its options, `least_column` columns in at least, where the line has room for it.
 void add_cost(const Advice& change, std::size_t least_column, std::string& lines, const TextStyle& style) {
   constexpr std::size_t gap = 2;
   const auto width = display_width(lines.substr(lines.rfind('\n') + 1));

@@ -339,7 +339,7 @@ std::string list(std::string_view heading, const std::vector<std::string>& items
   return text;
 }
 
-/// What was assumed, and what is not modelled.
+/// Terms that were assumed, and parts that are not modelled.
 std::string notes_section(const Report& report, const TextStyle& style) {
   auto text = list("assumed", sentences(report.assumptions), style);
   const auto notes = list("notes", report.estimate.notes, style);

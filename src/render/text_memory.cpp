@@ -61,7 +61,7 @@ std::string stages(const MemoryAnswer& memory, const MemoryUnit& unit, const Tex
   return table.render() + '\n';
 }
 
-/// What is measured at the peak, by whom.
+/// Levels measured at the peak, by whom.
 std::string levels(const MemoryAnswer& memory, const MemoryUnit& unit, const TextStyle& style) {
   Table table({Align::left, Align::right, Align::left});
   table.wrap_last_column();

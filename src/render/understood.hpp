@@ -10,7 +10,7 @@
 
 namespace llmcalc::render {
 
-/// With the place of every value.
+/// The words that were understood, with the place of every value.
 struct Understood {
   std::string kind;               ///< "axolotl configuration"
   std::string verb;               ///< that answers it: "fit"

@@ -212,7 +212,7 @@ std::optional<Candidate> with_less(const Question& question) {
                "fewer requests at once");
 }
 
-/// What carries a load that comes too fast or is held to too little: a smaller share of the accelerator, narrower
+/// Changes that carry a load that comes too fast or is held to too little: a smaller share of the accelerator, narrower
 /// weights, and the fewest copies.
 std::vector<Candidate> advise_load(const Question& question) {
   std::vector<Candidate> found;

@@ -34,7 +34,7 @@ struct ServingAnswer {
 /// Whether the engine starts where its tightest rank holds so much.
 bool starts(const RankMemory& memory);
 
-/// What a rank takes of its accelerator beyond the load's limits, in words.
+/// Memory that a rank takes of its accelerator beyond the load's limits, in words.
 std::vector<std::string> beyond_memory(const Deployment& deployment, const RankMemory& memory);
 
 /// Whether operations run on the host, whose speed is not modelled: llama.cpp runs an operation where its weights are

@@ -78,7 +78,7 @@ struct Speed {
 /// generation, and under llama.cpp where something lies in host memory.
 trust::Spread error_bar(const spec::Question& question, spec::Measure measure);
 
-/// Of one accelerator for an hour: what the person said, else what is known of it.
+/// The price of one accelerator for an hour: what the person said, else what is known of it.
 std::optional<quantity::Money> price_of(const spec::Question& question);
 
 /// Whether the load asks how soon tokens come, or what they may cost.

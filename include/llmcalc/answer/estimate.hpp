@@ -42,8 +42,8 @@ struct TimelinePoint {
   std::string place;  ///< "embedding", "layer 31", "head"; "all weights" in the optimizer step
   quantity::Bytes allocated;
   std::vector<HeldBytes> held = {};  ///< what it is allocated for, as far as anything is
-  /// What the block's operations take there in one micro-batch, the update in a step. Empty without an accelerator,
-  /// where the utilization is given, and where models beside the trained one pass.
+  /// Time that the block's operations take there in one micro-batch, the update in a step. Empty without an
+  /// accelerator, where the utilization is given, and where models beside the trained one pass.
   std::optional<quantity::Seconds> time = {};
 };
 

@@ -14,7 +14,7 @@ namespace llmcalc::render {
 /// Assumptions as they are read.
 std::vector<std::string> sentences(const std::vector<spec::Assumption>& assumptions);
 
-/// What the run needs as a trainer runs it.
+/// Memory that the run needs as a trainer runs it.
 struct TrainerNeed {
   std::string framework;
   quantity::Bytes needed;

@@ -52,13 +52,13 @@ struct Accelerator {
   std::string notes;
 };
 
-/// Of an accelerator's memory, what may be taken.
+/// The part of an accelerator's memory that may be taken.
 struct MemoryLimits {
   std::optional<quantity::Bytes> memory;  ///< no more, where it is less than the accelerator has
   std::optional<quantity::Bytes> margin;  ///< that must be left
   std::optional<double> margin_share;     ///< the same, of what it has
 
-  /// What a capacity must have left.
+  /// Bytes that a capacity must have left.
   quantity::Bytes margin_of(quantity::Bytes capacity) const;
 };
 

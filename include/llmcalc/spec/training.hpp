@@ -149,7 +149,7 @@ struct Precision {
   bool master_remainder = false;  ///< of that copy only the low 16 bits, beside bf16 weights that are the high ones
   /// Type of norms, tables and head beside quantized matrices; unsaid: `compute`.
   std::optional<formats::Dtype> unquantized = std::nullopt;
-  /// Of experts that are made wide before they rest, beside weights that are loaded in fp32; unsaid: as those.
+  /// The type of experts that are made wide before they rest, beside weights that are loaded in fp32; unsaid: as those.
   std::optional<formats::Dtype> experts = std::nullopt;
 };
 

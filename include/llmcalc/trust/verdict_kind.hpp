@@ -35,7 +35,7 @@ constexpr Spread even(double share) { return {share, share}; }
 /// Memory of one accelerator: what the person said, else what the part offers; empty without either.
 std::optional<quantity::Bytes> capacity_of(const spec::Question& question);
 
-/// What of a capacity is taken beyond the limits, a sentence each; of no capacity nothing need be left.
+/// Shares of a capacity that are taken beyond the limits, a sentence each; of no capacity nothing need be left.
 std::vector<std::string> beyond(const spec::MemoryLimits& limits, quantity::Bytes need, quantity::Bytes capacity);
 
 /// By how much the high end of the error bar exceeds the capacity, in bytes; negative where it fits.

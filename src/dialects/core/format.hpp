@@ -12,7 +12,7 @@
 
 namespace llmcalc::dialects {
 
-/// What a key is good for.
+/// The use of a key.
 enum class Use {
   term,      ///< its value is the value of a term
   written,   ///< the same, and the term is printed under this key

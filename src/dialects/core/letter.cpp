@@ -19,10 +19,10 @@ namespace {
 using read::Term;
 using read::TermGroup;
 
-/// Of a run, what depends on the data or on what is installed: nobody's command says it.
+/// Terms of a run that depend on the data or on what is installed: nobody's command says them.
 constexpr std::array<std::string_view, 3> of_no_command{"steps", "framework_version", "software"};
 
-/// What a launch decides.
+/// Terms that a launch decides.
 bool is_told(const Term& term) {
   const bool of_shape = term.group == TermGroup::model && term.name != "model";
   const bool of_run = of_shape || term.group == TermGroup::run || term.group == TermGroup::layout;
@@ -33,7 +33,7 @@ read::Given option(std::string_view term, std::string text) {
   return {std::string(term), std::move(text), {read::Source::flag, spec::option_of(term)}};
 }
 
-/// What stands beside a command: the model, the accelerator and whatever no command says.
+/// Words beside a command: the model, the accelerator and whatever no command says.
 std::vector<read::Given> beside(const spec::Question& question) {
   std::vector<read::Given> words;
   for (read::Given& word : read::words_of(question)) {

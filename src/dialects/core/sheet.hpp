@@ -23,11 +23,11 @@ class Reader {
 
   Reading file(std::string_view text, std::string_view place) const;
   Reading command(std::string_view text, std::string_view place) const;
-  /// The same on machines that are said elsewhere.
+  /// A command on machines that are said elsewhere.
   Reading command(std::string_view text, std::string_view place, const Settings& machines) const;
   /// A script with what stands around it: tasks of SkyPilot and dstack.
   std::optional<Reading> task(const Node& node, std::string_view place) const;
-  /// What the containers of a compose file or of manifests start; empty where that is nothing known.
+  /// Commands that the containers of a compose file or of manifests start; empty where that is nothing known.
   std::optional<Reading> containers(const Node& node, std::string_view place) const;
 
   /// The file of that name, if it may be read.
@@ -68,13 +68,13 @@ class Sheet {
   const Setting& said(std::string_view key) const { return *settings_.find(key); }
   std::optional<std::int64_t> count(std::initializer_list<std::string_view> keys) const;
   std::optional<std::int64_t> count(std::string_view key) const { return count({key}); }
-  /// In lower case; empty where it is not there.
+  /// The value in lower case; empty where it is not there.
   std::string text(std::initializer_list<std::string_view> keys) const;
   std::string text(std::string_view key) const { return text({key}); }
 
   /// A word of the question, from that setting; what was said of the term before is replaced.
   void say(std::string_view term, std::string text, const Setting& because);
-  /// The same from the name of a file that cannot be read: what another file says counts more.
+  /// A guess from the name of a file that cannot be read: what another file says counts more.
   void guess(std::string_view term, std::string text, const Setting& because);
   /// The value of the first of the keys that is there. A value that hangs on a shell variable leaves the term open, for
   /// an option to say.
@@ -82,7 +82,7 @@ class Sheet {
   void take(std::string_view term, const Setting& setting);
   /// Leaves a term to an option, where the setting says too little of it.
   void leave_open(std::string_view term, std::string why, const Setting& because);
-  /// The same where one of the keys hangs on a variable of which the term is made; false where none does.
+  /// Leaves a term open where one of the keys hangs on a variable of which the term is made; false where none does.
   bool leaves_open(std::string_view term, std::initializer_list<std::string_view> keys);
   /// A default of the format that the file leaves unsaid.
   void by_default(std::string_view term, std::string text, std::string_view whose);

@@ -14,7 +14,7 @@
 namespace llmcalc::dialects {
 namespace {
 
-/// What a command starts, and its options.
+/// The program that a command starts, and its options.
 struct Start {
   const Starter* starter = nullptr;  ///< where its name is known
   const Format* format = nullptr;    ///< by that name, or by the options; where neither is known it is not read

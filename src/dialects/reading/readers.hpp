@@ -26,7 +26,7 @@ class CommandReader {
   std::optional<Reading> read(const ShellCommand& command, const Settings& job = {});
 
  private:
-  /// With the configuration that `accelerate launch` is given, in a file or in its options.
+  /// Takes the configuration that `accelerate launch` is given, in a file or in its options.
   void take_accelerate(const Settings& launcher, std::vector<Reading>& readings) const;
   /// The options with those of the file below them that one of them, or a word by itself, names.
   Settings with_file(Options options, std::string_view key);
@@ -41,7 +41,7 @@ class CommandReader {
 /// `ollama serve`, which loads what `ollama run` names; `ollama create` names what a Modelfile says.
 bool calls_ollama(const ShellCommand& command, std::string_view verb);
 
-/// Of several programs that a file starts the first is asked about, and the others are named.
+/// The first of several programs that a file starts is asked about, and the others are named.
 void name_further(const ShellCommand& command, std::string_view place, Reading& first);
 
 /// The next line, trimmed, that is no comment; false at the end of the text.
@@ -49,7 +49,7 @@ bool take_line(std::string_view& text, std::string_view& line);
 
 bool looks_like_shell(std::string_view text);
 
-/// What builds an image: its FROM is no model.
+/// Whether the text is a Dockerfile, whose FROM is no model.
 bool looks_like_dockerfile(std::string_view text);
 
 /// The commands in the code blocks of a Markdown page, or those that a unit of systemd starts, on the lines where they

@@ -111,7 +111,7 @@ std::string_view document_end(std::string_view line) {
   return word.substr(begin, std::min(word.find_first_of("'\" >|;&)", begin), word.size()) - begin);
 }
 
-/// Of a shell script what it feeds to Python does not count.
+/// Whether the text is Python; lines that a shell script feeds to Python do not count.
 bool is_python(std::string_view text) {
   std::string_view end;
   for (const auto line : quantity::pieces_of(text, "\n")) {
@@ -176,7 +176,7 @@ namespace {
 constexpr Spelling adapters[] = {
     {"lora", "lora"}, {"adalora", "adalora"}, {"ia3", "ia3"}, {"prompt_tuning", "prompt"}, {"prefix_tuning", "prefix"}};
 
-/// In a config.json, and in hf_quant_config.json.
+/// The block of quantization in a config.json or hf_quant_config.json.
 const Node* quantization_in(const Node& file) {
   for (const auto key : {"quantization_config", "compression_config", "quantization"}) {
     const Node* block = file.find(key);

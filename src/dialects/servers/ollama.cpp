@@ -12,7 +12,7 @@
 namespace llmcalc::dialects {
 namespace {
 
-/// What Ollama's library has under a tag that says no type.
+/// The type that Ollama's library has under a tag that says none.
 bool is_usual(formats::Quant quant) { return quant == formats::Quant::q4_k_m || quant == formats::Quant::mxfp4_moe; }
 
 /// "llama3.1:8b-instruct-q8_0"
@@ -20,7 +20,7 @@ bool says_type(std::string_view tag, formats::Quant quant) {
   return quantity::to_lower(tag).ends_with(formats::facts(quant).name);
 }
 
-/// What Ollama runs: a name of its library, a repository of the Hub, or a file by way of a Modelfile.
+/// The model that Ollama runs: a name of its library, a repository of the Hub, or a file by way of a Modelfile.
 struct Runnable {
   std::string name;
   bool is_file = false;
@@ -99,7 +99,7 @@ Instruction instruction_of(std::string_view line) {
   return {quantity::to_lower(line.substr(0, end)), quantity::trim(line.substr(end))};
 }
 
-/// What a Modelfile may begin with.
+/// Words that a Modelfile may begin with.
 constexpr std::string_view instructions[] = {"from",    "parameter", "template", "system",
                                              "adapter", "license",   "message",  "requires"};
 

@@ -251,7 +251,7 @@ std::int64_t copies(const ServerLetter& letter) {
 
 namespace {
 
-/// Of a server, what its checkpoint, its image, its users and its machines say: no option does.
+/// Terms of a server that its checkpoint, its image, its users and its machines say: no option does.
 constexpr std::array<std::string_view, 8> of_no_command{"quant",  "engine_version", "group_size",    "imatrix",
                                                         "accept", "other_usage",    "gpus_per_node", "inter_node_gbps"};
 
@@ -261,7 +261,7 @@ bool is_told(const read::Term& term) {
   return of_server && term.show != nullptr && !quantity::contains(of_no_command, term.name);
 }
 
-/// What stands beside a command that does not say it, and the model's own name of a draft that it names by a file.
+/// Words beside a command that does not say them, and the model's own name of a draft that it names by a file.
 std::vector<Given> beside(const ServerLetter& letter, Reading& reading) {
   std::vector<Given> words;
   const auto add = [&](std::string_view term, std::string text) {
@@ -314,7 +314,7 @@ std::int64_t servers_to_start(const spec::Question& question) {
   return one_line_starts_all ? 1 : question.layout.dp;
 }
 
-/// Of several servers the first.
+/// The first of several servers.
 spec::Question one_of(spec::Question question, std::int64_t servers) {
   spec::Layout& layout = question.layout;
   if (servers == 1) return question;

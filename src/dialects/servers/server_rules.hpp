@@ -22,7 +22,7 @@ void take_human_number(Sheet& sheet, std::initializer_list<std::string_view> key
 /// The model, which is a word by itself or an option.
 void take_served_model(Sheet& sheet, std::initializer_list<std::string_view> keys);
 
-/// Of an object that is the value of an option, or is said key by key (--speculative-config.method mtp).
+/// The value of a key of an object that is an option's value, or is said key by key (--speculative-config.method mtp).
 std::string value_in(const Sheet& sheet, std::string_view key, std::string_view name);
 
 /// --speculative-config as JSON: {"method": "eagle3", "num_speculative_tokens": 3}.
@@ -84,7 +84,7 @@ std::optional<std::string> takes_loras(const ServerLetter& letter);
 std::optional<std::string> node_rank(const ServerLetter& letter);  ///< on each node another
 std::optional<std::string> drafted(const ServerLetter& letter);    ///< tokens that are proposed, where any are
 
-/// What proposes tokens, as a dialect calls it.
+/// The method that proposes tokens, as a dialect calls it.
 struct DraftWords {
   std::string_view own_layers;
   std::string_view eagle;
@@ -111,13 +111,13 @@ std::int64_t copies(const ServerLetter& letter);
 /// common/arg.cpp, --hf-repo; huggingface.co/docs/hub/ollama).
 bool is_gguf_repository(std::string_view name);
 
-/// Of such a repository the file of the type, "owner/name-GGUF:Q8_0".
+/// The file of such a repository with the type, "owner/name-GGUF:Q8_0".
 std::string fetched(const ServedNames& names, formats::Quant quant);
 
 /// The file that was made of other weights, or downloaded.
 std::string gguf_file(const ServedNames& names, formats::Quant quant);
 
-/// Of a cache, as ggml calls it.
+/// The type of a cache as ggml calls it.
 std::string ggml_word(spec::CacheType type);
 
 /// Empty where the text is none: it begins with an instruction, and one of them is FROM.

@@ -30,7 +30,7 @@ void take_ranks(Sheet& sheet) {
     sheet.say("gpus", std::to_string(quantity::product(copies, tensor.value_or(1))), *copied);
 }
 
-/// Of what is verified together the first token is the model's own (sglang/srt/arg_groups/speculative_hook.py).
+/// The first token of those verified together is the model's own (sglang/srt/arg_groups/speculative_hook.py).
 std::optional<std::int64_t> proposed(const Sheet& sheet) {
   if (const auto steps = sheet.count("speculative_num_steps")) return steps;
   const auto verified = sheet.count("speculative_num_draft_tokens");

@@ -10,7 +10,7 @@
 namespace llmcalc::dialects {
 namespace {
 
-/// With attention of their own all ranks of tp hold a copy.
+/// Ranks with attention of their own all hold a copy.
 void take_ranks(Sheet& sheet) {
   const Setting* tensor = sheet.find({"tp_size", "tensor_parallel_size"});
   if (tensor == nullptr) return;
@@ -63,7 +63,7 @@ constexpr Told told[] = {{"--tp_size", &all_ranks},
                          {"speculative_config.max_draft_len", &drafted_by_others},
                          {"speculative_config.speculative_model_dir", &draft_model}};
 
-/// What the command line has no words for, in one line of YAML: "{a: 1, block: {b: 2, c: 3}}".
+/// Keys that the command line has no words for, in one line of YAML: "{a: 1, block: {b: 2, c: 3}}".
 std::string flow_of(const std::vector<Line>& lines) {
   std::string text;
   std::string_view open;

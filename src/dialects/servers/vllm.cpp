@@ -9,7 +9,7 @@
 namespace llmcalc::dialects {
 namespace {
 
-/// With expert parallelism the experts are spread over all ranks of tp and dp, and dp copies the attention; without it
+/// Experts under expert parallelism are spread over all ranks of tp and dp, and dp copies the attention; without it
 /// dp copies the whole (docs/serving/data_parallel_deployment).
 void take_data_parallelism(Sheet& sheet) {
   const auto copies = sheet.count({"data_parallel_size", "dp"}).value_or(1);

@@ -87,7 +87,7 @@ constexpr int most_containers_deep = 4;
 
 LaunchCommand unwrapped(const ShellCommand& command, std::string_view place, int depth);
 
-/// What runs in a container may have launchers of its own in front.
+/// A program in a container may have launchers of its own in front.
 LaunchCommand within(LaunchCommand container, std::string_view place, int depth) {
   if (depth >= most_containers_deep) {
     throw quantity::BadInput(std::string(place), fmt::format("starts containers within containers, more than {} deep",
@@ -98,7 +98,7 @@ LaunchCommand within(LaunchCommand container, std::string_view place, int depth)
   return inner;
 }
 
-/// What stands around a container counts where the container itself says nothing.
+/// Resources said around a container count where the container itself says nothing.
 void add_around(const Settings& around, LaunchCommand& container) {
   for (const Setting& setting : around.all()) {
     if (!container.launcher.has(setting.key)) container.launcher.put(setting);
@@ -192,7 +192,7 @@ class Unwrapper {
     return nullptr;
   }
 
-  /// What is left, without its interpreter.
+  /// The words that are left, without the interpreter.
   LaunchCommand program() {
     if (at_ < words_.size() && program_name(words_[at_].text) == "python") {
       ++at_;

@@ -40,7 +40,7 @@ inline constexpr std::string_view typed_place = "command";
 /// The last part of a path.
 std::string_view base_name(std::string_view path);
 
-/// What stands behind a launcher's options.
+/// The words behind a launcher's options.
 enum class Behind {
   program,  ///< what it starts
   word,     ///< a word, an image or a time, and what it starts
@@ -63,7 +63,8 @@ std::span<const Launcher> launchers();
 /// torchrun, deepspeed, srun, mpirun, and the variables CUDA_VISIBLE_DEVICES, NPROC_PER_NODE and NNODES.
 void take_processes(const Settings& launcher, Reading& reading);
 
-/// What a container or a batch job is given, where the command itself does not say it: "container.gpus", "slurm.nodes".
+/// Resources that a container or a batch job is given, where the command itself does not say them: "container.gpus",
+/// "slurm.nodes".
 void take_machines(const Settings& launcher, Reading& reading);
 
 /// The options of `accelerate launch` under the keys of its configuration file.

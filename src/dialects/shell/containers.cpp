@@ -150,7 +150,7 @@ void take_accelerators(const Node& container, LaunchCommand& launch) {
 
 namespace {
 
-/// What an image runs where nothing else is said, by a part of its name.
+/// Programs that images run where nothing else is said, by a part of their names.
 struct Image {
   std::string_view name;
   std::string_view program;
@@ -192,7 +192,7 @@ void put_variable(std::string_view text, const std::string& where, Settings& opt
   options.put({"environment." + std::string(text.substr(0, equals)), value, {}, where, {}});
 }
 
-/// What stands behind "=", or in the next word, which is taken with it.
+/// The value behind "=", or the next word, which is taken with it.
 std::string docker_value(const std::vector<ShellWord>& words, std::size_t flag_size, std::size_t& at) {
   const std::string& text = words[at].text;
   if (flag_size < text.size()) return text.substr(flag_size + 1);

@@ -27,7 +27,7 @@ LaunchCommand container_launch(const ShellWord& image, std::vector<ShellWord> wo
 /// they are.
 std::vector<ShellWord> without_shell(std::vector<ShellWord> words, std::string_view place);
 
-/// Of "docker run [options] image [command]", from behind the verb.
+/// The words of "docker run [options] image [command]" from behind the verb.
 LaunchCommand docker_launch(const std::vector<ShellWord>& words, std::size_t from, std::string_view place);
 
 /// True for a compose file and for Kubernetes manifests.

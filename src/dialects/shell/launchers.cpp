@@ -141,7 +141,7 @@ constexpr Starter starters[] = {
 #include "dialects/starters.inc"
 };
 
-/// What programs that teach preferences have in their names, as examples/scripts of trl have them.
+/// Parts of the names of programs that teach preferences, as examples/scripts of trl have them.
 struct AlgorithmWord {
   std::string_view word;
   std::string_view algorithm;

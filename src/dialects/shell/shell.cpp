@@ -51,8 +51,8 @@ bool is_read_by_launchers(std::string_view variable) {
          std::ranges::any_of(read_prefixes, [&](std::string_view prefix) { return variable.starts_with(prefix); });
 }
 
-/// What Slurm tells a script of a directive of its own (sbatch's manual, output environment variables): names and
-/// counts.
+/// Variables by which Slurm tells a script of a directive of its own (sbatch's manual, output environment variables):
+/// names and counts.
 std::vector<std::pair<std::string, std::string>> job_variables(std::string_view directive) {
   std::vector<std::pair<std::string, std::string>> variables;
   for (const auto& [option, name] : told_of_directives) variables.emplace_back(name, count_behind(directive, option));
@@ -287,7 +287,7 @@ void Shell::run_command() {
 
 namespace {
 
-/// What printf makes of a format without directives.
+/// Text that printf makes of a format without directives.
 std::string with_line_ends(std::string_view format) {
   std::string text;
   for (auto at = format.find("\\n"); at != format.npos; at = format.find("\\n")) {

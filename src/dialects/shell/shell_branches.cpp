@@ -145,7 +145,7 @@ std::optional<bool> compare(std::string_view left, std::string_view sign, std::s
   return std::nullopt;
 }
 
-/// What stands between the brackets. An empty variable without quotes leaves no word.
+/// The words between the brackets. An empty variable without quotes leaves no word.
 std::optional<bool> truth_of(std::span<const ShellWord> words) {
   if (words.empty()) return false;
   const auto first = words.front().text;

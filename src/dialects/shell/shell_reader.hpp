@@ -88,7 +88,7 @@ class ShellWords {
 
 /// A letter, digit or underscore.
 bool is_name_char(char c);
-/// What stands between two words.
+/// Whether the character stands between two words.
 bool ends_word(char c);
 
 /// Whether the commands at hand run.
@@ -119,7 +119,7 @@ class ShellBranches {
   void take_then();
   void take_else();
 
-  /// In front of "pattern)".
+  /// Whether the reader stands in front of "pattern)".
   bool expects_pattern() const;
   void take_patterns(const std::vector<ShellWord>& patterns);
   void end_clause();
@@ -180,7 +180,7 @@ class Shell : private ShellWords {
   /// ">file", "2>&1", "<<EOF", whose document begins on the next line.
   void read_redirection();
   void read_document();
-  /// What the command at hand writes into a file that a later one may name.
+  /// Keeps text that the command at hand writes into a file, which a later one may name.
   void keep_file();
 
   ShellBranches branches_;

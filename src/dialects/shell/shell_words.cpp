@@ -17,7 +17,7 @@ std::vector<ShellGap> gaps_of(const ShellWord& word) {
   return {{0, word.unknown}};
 }
 
-/// Of several unknowns in one place the last is named, so that there are no more gaps than there is text.
+/// The last of several unknowns in one place is named, so that there are no more gaps than there is text.
 void mark(ShellWord& word, std::size_t at, const std::string& name) {
   word.unknown = name;
   if (word.gaps.empty() || word.gaps.back().at != at) word.gaps.push_back({at, {}});
@@ -194,7 +194,7 @@ void ShellWords::read_double_quotes(ShellWord& word, Words& done) {
   next();
 }
 
-/// What stands between the bracket at hand and the one that closes it.
+/// The text between the bracket at hand and the one that closes it.
 std::string ShellWords::bracketed(char open, char close) {
   std::string inner;
   int depth = 0;
@@ -239,7 +239,7 @@ ShellWords::Words ShellWords::expand_arithmetic() {
   return {{std::to_string(value.value), line_, {}}};
 }
 
-/// Of all commands only `expr` of integers.
+/// The output of `expr` of integers; no other command is run.
 ShellWords::Words ShellWords::expand_command() {
   const std::string inner = bracketed('(', ')');
   constexpr std::string_view expr = "expr ";

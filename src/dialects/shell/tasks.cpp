@@ -66,7 +66,7 @@ void add_text(const Node& node, std::string_view text, std::string& script) {
   script.append(static_cast<std::size_t>(std::max({0, line - lines, script.empty() ? 0 : 1})), '\n').append(text);
 }
 
-/// What the script finds set: the task's own variables, and SkyPilot's.
+/// Variables that the script finds set: the task's own variables, and SkyPilot's.
 std::string variables(const Node& file, const Task& task, const std::string& nodes) {
   std::string text;
   const auto set = [&](std::string_view name, std::string_view value) { text += assignment(name, value, ';'); };
@@ -116,7 +116,7 @@ std::optional<Task> sky_task(const Node& file) {
   return found;
 }
 
-/// What is rented: a type, or none, how much memory at least, and how many.
+/// Cards that are rented: a type, or none, how much memory at least, and how many.
 struct Resource {
   std::string type;
   std::string memory;
@@ -185,8 +185,8 @@ std::optional<Task> dstack_task(const Node& file) {
 
 std::string reference_to(std::string_view macro) { return fmt::format("${{{}}}", macro); }
 
-/// With the values of macros, of which later ones may name earlier ones; a model's own stand for those of the same name
-/// around it.
+/// A text with the values of macros, of which later ones may name earlier ones; a model's own stand for those of the
+/// same name around it.
 void expand_macros(std::string& text, const Node* macros, const Node* own) {
   if (macros == nullptr) return;
   for (auto each = macros->members.rbegin(); each != macros->members.rend(); ++each) {

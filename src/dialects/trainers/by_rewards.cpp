@@ -117,7 +117,7 @@ void take_verl_samples(Sheet& sheet) {
   take_reference_on_host(sheet, "verl: the reference policy is offloaded");
 }
 
-/// What the algorithm's block says of a file whose own blocks are grpo, dpo and sft (examples/run_*.py).
+/// Takes the algorithm's block of a file whose own blocks are grpo, dpo and sft (examples/run_*.py).
 void take_nemo_algorithm(Sheet& sheet) {
   constexpr Spelling blocks[] = {{"grpo.", "grpo"}, {"dpo.", "dpo"},       {"sft.", "sft"},
                                  {"rm.", "orpo"},   {"distillation.", ""}, {"ppo.", "ppo"}};

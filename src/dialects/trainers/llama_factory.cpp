@@ -119,7 +119,7 @@ void take_megatron(Sheet& sheet) {
 
 }  // namespace
 
-/// What is not said has the defaults of version 1.
+/// Keys left unsaid have the defaults of version 1.
 void complete_llama_factory(Settings& settings) {
   if (!settings.has("model_class") && !settings.has("dist_config.name") && !settings.has("train_dataset")) return;
   take_plugin(settings);

@@ -37,8 +37,8 @@ struct Tokenizer {
 constexpr Tokenizer tokenizers[] = {
     {"llama2tokenizer", 32'000}, {"bertwordpiecelowercase", 30'522}, {"bertwordpiececase", 28'996}};
 
-/// What the arguments or their tokenizer say. The one that reads numbers has one more, for the end of a document
-/// (tokenizer.py, _NullTokenizer).
+/// The vocabulary that the arguments or their tokenizer say. The one that reads numbers has one more, for the end of a
+/// document (tokenizer.py, _NullTokenizer).
 std::optional<std::int64_t> said_vocabulary(const Sheet& sheet) {
   const std::string type = sheet.text("tokenizer_type");
   const auto said = sheet.count("vocab_size");
@@ -47,7 +47,8 @@ std::optional<std::int64_t> said_vocabulary(const Sheet& sheet) {
   return found == nullptr ? std::nullopt : std::optional(found->vocabulary);
 }
 
-/// Of a table that is padded to a multiple of the ranks that share it (training/tokenizer, vocab_size_with_padding).
+/// Rows of a table that is padded to a multiple of the ranks that share it (training/tokenizer,
+/// vocab_size_with_padding).
 void take_vocabulary(Sheet& sheet) {
   if (sheet.has("vocab")) return;
   const auto said = said_vocabulary(sheet);

@@ -11,7 +11,7 @@
 
 namespace llmcalc::dialects {
 
-/// In which type weights are loaded where only `bf16: true` is said.
+/// The type in which weights are loaded where only `bf16: true` is said.
 enum class Loads {
   fp32,        ///< transformers 4 and trl: autocast above fp32 weights
   checkpoint,  ///< transformers 5: that of published weights, bf16, under bf16; fp16 scales gradients of fp32 weights
@@ -53,7 +53,7 @@ void write_recompute(Letter& letter);
 void write_fsdp(Letter& letter, bool names);
 /// The configuration of accelerate: ranks, and how they share the states.
 void write_accelerate(Letter& letter);
-/// The same where DeepSpeed's engine keeps the states.
+/// The configuration where DeepSpeed's engine keeps the states.
 void write_accelerate_engine(Letter& letter);
 /// DeepSpeed's file, which the trainer's settings name: batch, stage, what leaves the accelerator and the type. Empty
 /// where the trainer keeps the states itself.
@@ -98,7 +98,7 @@ bool evaluates(const Sheet& sheet);
 /// use_galore.
 void take_galore(Sheet& sheet);
 
-/// What stands for the training of a reward model, where that is the algorithm.
+/// Takes words for the training of a reward model, where that is the algorithm.
 void assume_reward_model(Sheet& sheet, std::string_view key);
 
 /// Accelerators of a node, as many as a trainer takes where nobody says, times the nodes; nothing where neither is
@@ -148,7 +148,7 @@ void take_length(Sheet& sheet, const LengthKeys& keys);
 /// Without packing, samples are shorter than the longest.
 void assume_full_sequences(Sheet& sheet, std::initializer_list<std::string_view> packing_keys);
 
-/// What a trainer takes where the file says nothing.
+/// Values that a trainer takes where the file says nothing.
 struct UsualEngine {
   std::string_view mode;   ///< vllm_mode; empty where the file has to say it
   std::string_view share;  ///< vllm_gpu_memory_utilization

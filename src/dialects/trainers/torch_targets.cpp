@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> everything{"all", spec::all_linear_word, "all_linear", "linear"};
 
-/// What a pattern of names ends with, each of its choices: "q_proj" and "v_proj" of ".*\.(q|v)_proj$".
+/// Endings of a pattern of names, each of its choices: "q_proj" and "v_proj" of ".*\.(q|v)_proj$".
 std::string names_of_pattern(std::string_view pattern) {
   pattern = quantity::without_end(quantity::without_end(pattern, "$"), ".*");
   auto begin = pattern.size();
@@ -81,7 +81,7 @@ void take_ranks(Sheet& sheet) {
   if (first != nullptr) sheet.say("rank_pattern", ranks, *first);
 }
 
-/// What a LoraConfig says beside its targets (peft tuners/lora/config.py), under the keys of all who pass it on.
+/// Keys of a LoraConfig beside its targets (peft tuners/lora/config.py), under the keys of all who pass it on.
 void take_beside_targets(Sheet& sheet) {
   const auto take = [&](std::string_view term, std::initializer_list<std::string_view> names, std::string_view lack) {
     const Setting* setting = sheet.find(names);

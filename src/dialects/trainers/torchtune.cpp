@@ -16,7 +16,7 @@
 namespace llmcalc::dialects {
 namespace {
 
-/// What stands behind the last dot of "torchtune.models.llama3_1.lora_llama3_1_8b", in lower case.
+/// The name behind the last dot of "torchtune.models.llama3_1.lora_llama3_1_8b", in lower case.
 std::string component_name(std::string_view component) {
   return quantity::to_lower(component.substr(component.rfind('.') + 1));
 }

@@ -10,7 +10,7 @@
 namespace llmcalc::dialects {
 namespace {
 
-/// What adapters stand on where nothing is said: every linear layer of Llama.
+/// Modules that adapters stand on where nothing is said: every linear layer of Llama.
 constexpr std::string_view usual_modules = "q_proj,k_proj,v_proj,o_proj,gate_proj,up_proj,down_proj";
 
 void take_method(Sheet& sheet, bool is_script) {

@@ -44,7 +44,7 @@ struct Gguf {
 /// "q4_k_m" of general.file_type; empty where it is not known.
 std::string_view gguf_file_type(std::uint64_t id);
 
-/// What the metadata says of the model: a config.json of its family, or words where no family has that name.
+/// The model as the metadata tells of it: a config.json of its family, or words where no family has that name.
 void describe_model(const Gguf& file, std::string_view place, Checkpoint& checkpoint);
 
 }  // namespace llmcalc::read

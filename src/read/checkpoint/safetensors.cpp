@@ -32,7 +32,7 @@ struct StoredTensor {
   std::uint64_t elements = 0;
 };
 
-/// What quantizers keep beside the weights: GPTQ and AWQ, compressed-tensors, ModelOpt, bitsandbytes, MXFP4.
+/// Tensors that quantizers keep beside the weights: GPTQ and AWQ, compressed-tensors, ModelOpt, bitsandbytes, MXFP4.
 constexpr std::array<std::string_view, 16> beside_weights{".scales",
                                                           ".qzeros",
                                                           ".g_idx",
@@ -271,7 +271,7 @@ class HeaderReader : public nlohmann::json_sax<json> {
   bool in_metadata_ = false;
 };
 
-/// Of a type that is not known, bytes count and elements do not.
+/// A tensor of a type that is not known counts in bytes and not in elements.
 void count_elements(StoredTensor& tensor, std::string_view place) {
   constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
   std::uint64_t elements = 1;

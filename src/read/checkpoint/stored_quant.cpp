@@ -21,7 +21,8 @@ constexpr Scheme schemes[] = {
 
 std::string word(const KeyText& text, std::string_view key) { return quantity::to_lower(text(key, Holds::word)); }
 
-/// Of the first group, as llm-compressor calls it; files with several groups that differ say "mixed-precision".
+/// The scheme of the first group, as llm-compressor calls it; files with several groups that differ say
+/// "mixed-precision".
 std::string compressed_detail(const KeyText& text) {
   std::string format = word(text, "format");
   if (format == "pack-quantized") {
@@ -32,7 +33,7 @@ std::string compressed_detail(const KeyText& text) {
   return format == "float-quantized" && in_blocks ? format + " block" : format;
 }
 
-/// What transformers saves says whether scales were quantized too (BitsAndBytesConfig, to_dict).
+/// The configuration that transformers saves says whether scales were quantized too (BitsAndBytesConfig, to_dict).
 std::string bitsandbytes_detail(const KeyText& text) {
   if (text("load_in_8bit", Holds::flag) == "true") return "8";
   if (text("load_in_4bit", Holds::flag) != "true") return "";

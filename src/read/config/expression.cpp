@@ -269,7 +269,7 @@ class Evaluation {
     return object;
   }
 
-  /// Of a list; any other value stands for each of them.
+  /// Items of a list; any other value stands for each of them.
   Amount item(const Amount& list, const Amount& index) {
     if (skipping_ || list.is_absent() || index.is_absent()) return {};
     return list.is_list() ? list.element(number(index)) : list;

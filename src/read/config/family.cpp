@@ -53,7 +53,7 @@ std::optional<Families::Entry> embedded_entry(std::string_view name) {
   return Families::Entry{std::string(entry->id), {}, std::string(entry->file), json::parse(entry->json)};
 }
 
-/// What an entry says on top of what it inherits: its fields one by one, other parts as a whole.
+/// Fields that an entry says on top of what it inherits: its fields one by one, other parts as a whole.
 json merged(json base, const json& entry) {
   for (const auto& [part, value] : entry.items()) {
     const bool by_field = value.is_object() && base.contains(part) && base[part].is_object();
@@ -162,7 +162,7 @@ std::string_view family_of_class(std::string_view class_name) {
   return entry == nullptr ? std::string_view() : entry->id;
 }
 
-/// What a Llama-like decoder must say: the keys of its file, each with what it holds.
+/// Keys that the file of a Llama-like decoder must say, each with what it holds.
 std::string lacking_keys(const ConfigDocument& document, const Family& decoder) {
   std::string lacking;
   for (const auto term : {"hidden", "layers", "heads", "ffn", "vocab"}) {
@@ -203,7 +203,7 @@ Family asked_for(const Families& families, std::string_view as) {
                            quantity::did_you_mean(as, quantity::mapped(embedded_families(), &EmbeddedFamily::id)));
 }
 
-/// What the text model of a file may be known by, the nearest name first.
+/// Names that the text model of a file may be known by, the nearest first.
 std::vector<std::string> names_of(const ConfigDocument& document, const std::optional<Family>& wrapper) {
   std::vector<std::string> names;
   const auto add = [&](const auto& found) {

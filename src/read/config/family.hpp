@@ -32,13 +32,13 @@ class Family {
   std::string source() const { return description_.value("source", std::string()); }
   /// The description of a field of the shape; null where the family has none.
   const nlohmann::json* field(std::string_view name) const { return inside("shape", name); }
-  /// What is said of each layer: its mixer, its reach, its experts.
+  /// Rules of each layer: its mixer, its reach, its experts.
   const nlohmann::json* layer_field(std::string_view name) const { return inside("layer", name); }
   /// A name for something computed once.
   const nlohmann::json* helper(std::string_view name) const { return inside("let", name); }
-  /// What stands for a key that the file leaves out.
+  /// Values for keys that the file leaves out.
   const nlohmann::json* default_of(std::string_view key) const { return inside("defaults", key); }
-  /// What stands for a key that a configuration nested in the file leaves out, which then holds only what differs.
+  /// Values for keys that a configuration nested in the file leaves out, which then holds only what differs.
   const nlohmann::json* class_default_of(std::string_view key) const { return inside("class", key); }
   const nlohmann::json& description() const { return description_; }
   /// This family with the fields that another description, of what stands around it, says of it.
@@ -69,7 +69,7 @@ class Families {
   /// The family of a model_type, or of another name of it; empty where it is not known.
   std::optional<Family> named(std::string_view model_type) const;
 
-  /// What a description says on top of the family that it is like.
+  /// Entries of a description on top of the family that it is like.
   Family inheriting(const nlohmann::json& description, std::string id, std::string file) const;
 
   /// The description of what stands around the text model of a file; empty where the file is a text model alone.

@@ -43,7 +43,7 @@ const SwitchField* switch_field(std::string_view name);
 
 /// Every field that a description may have under "shape", those that are no member of a shape too.
 std::span<const std::string_view> shape_field_names();
-/// What a description may say of each layer.
+/// Keys that a description may say of each layer.
 std::span<const std::string_view> layer_field_names();
 
 }  // namespace llmcalc::read

@@ -42,7 +42,7 @@ std::string text_of(const ConfigObject& block, std::string_view key, Holds holds
   return word ? word->value : std::string();
 }
 
-/// In which type the checkpoint's weights are, as far as its quantization_config says so in words that are known.
+/// The type in which the checkpoint's weights are, as far as its quantization_config says so in words that are known.
 std::optional<Found<Quant>> published_quant(const ConfigReader& reader) {
   static constexpr std::array<std::string_view, 2> name_keys = {"quant_method", "quant_algo"};
   auto block = reader.document().root().object(quantizations);
@@ -67,7 +67,7 @@ constexpr std::array<std::string_view, 1> own_code = {"auto_map"};
 constexpr std::array<std::string_view, 1> latent_bias = {"attention_bias"};
 constexpr std::array<std::string_view, 2> uncounted_norms = {"qk_layernorm", "attn_config.qk_ln"};
 
-/// What a file says and the shape of its text model leaves out.
+/// Parts that a file says and the shape of its text model leaves out.
 void note_what_is_left_out(ConfigReader& reader) {
   const ConfigObject& root = reader.document().root();
   const ConfigObject& text = reader.object();
@@ -108,7 +108,7 @@ Family family_of(const Families& families, const ConfigDocument& document, const
                            "--as " + reader.family().id() + " reads the text model alone");
 }
 
-/// What no description covers is not left out in silence: a tower, or whatever stands around the text model.
+/// Parts that no description covers are not left out in silence: a tower, or whatever stands around the text model.
 void refuse_unknown_wrapper(const Families& families, const ConfigReader& reader) {
   static constexpr std::array<std::string_view, 1> type_key = {"model_type"};
   const ConfigObject& root = reader.document().root();

@@ -135,7 +135,7 @@ void read_numbers(ConfigReader& reader) {
   check_experts(reader);
 }
 
-/// What a class can be switched to that no kind of layer describes: each a condition and its name.
+/// Refuses switches of classes that no kind of layer describes: each a condition and its name.
 void refuse_what_is_not_described(ConfigReader& reader) {
   const auto& description = reader.family().description();
   const auto refused = description.find("refuses");

@@ -45,7 +45,7 @@ bool ConfigReader::is_null(std::string_view path) {
   return found && found->value->is_null();
 }
 
-/// What a file says of single layers, by their numbers (transformers configuration_utils.py, per_layer_config).
+/// Values that a file says of single layers, by their numbers (transformers configuration_utils.py, per_layer_config).
 Amount ConfigReader::own(std::string_view name) {
   const auto layers = object_.value("per_layer_config");
   if (!layers || !layers->value->is_object()) return key(name);

@@ -27,11 +27,11 @@ class ConfigReader : private Names {
   const ConfigObject& object() const { return object_; }
   spec::Shape& shape() { return shape_; }
 
-  /// What the family says of a field: absent where it says nothing, or where the keys that it names are.
+  /// The family's value of a field: absent where it says nothing, or where the keys that it names are.
   Amount field_value(std::string_view name);
   /// An expression of the description beside its fields: of towers and projectors.
   Amount computed(const nlohmann::json& expression, const std::string& place) { return described(expression, place); }
-  /// What the family says of one layer.
+  /// The family's value of a field of one layer.
   Amount layer_value(std::string_view name, std::int64_t layer);
   Amount layer_computed(const nlohmann::json& expression, std::int64_t layer);
   bool describes_layers(std::string_view name) const { return family_.layer_field(name) != nullptr; }

@@ -74,7 +74,7 @@ class TowerReader {
     return tower;
   }
 
-  /// What becomes of an image in front of the tower, once that is read.
+  /// Tokens that an image becomes in front of the tower, once that is read.
   spec::ImageRule image_rule() {
     return says("image") ? described_rule(family_.description().at("image")) : spec::ImageRule{};
   }
@@ -125,7 +125,7 @@ class TowerReader {
     }
   }
 
-  /// What the description of the tower knows that its figures do not hold.
+  /// Facts of the description of a tower that its figures do not hold.
   void note_left_out() {
     const auto what = family_.description().at("left_out").get<std::string>();
     text_.note(fmt::format("of the {} tower are not counted: {}", name_, what));

@@ -59,7 +59,7 @@ bool says_something(const json& value) {
   return !off && !empty && value != "";
 }
 
-/// What a file may say without a word of it being left out.
+/// Keys that a file may say without a word of it being left out.
 class KnownKeys {
  public:
   void add(const Family& family) {

@@ -39,7 +39,7 @@ void refuse_deep_nesting(std::string_view text, std::string_view place) {
   }
 }
 
-/// What the parser says after its own prefix, short enough for one line whatever it read.
+/// The parser's message after its own prefix, short enough for one line whatever it read.
 std::string reason(const json::parse_error& error) {
   constexpr std::size_t longest = 160;
   std::string text = error.what();

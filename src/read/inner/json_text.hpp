@@ -7,7 +7,7 @@
 
 namespace llmcalc::read {
 
-/// What to do about // and /* */, which JSON does not have and DeepSpeed's files do.
+/// Treatment of // and /* */, which JSON does not have and DeepSpeed's files do.
 enum class Comments { refused, ignored };
 
 /// \param place  the file's name, for messages

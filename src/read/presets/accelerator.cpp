@@ -208,7 +208,7 @@ std::int64_t memory_slices(const spec::Accelerator& whole) {
   return whole.slices == with_one_spare ? with_one_spare + 1 : whole.slices;
 }
 
-/// What an instance keeps for itself: 4.75 of the 4.94 GiB that an eighth of an A100-40 has, 9.75 of 9.87, 19.62
+/// Memory that an instance keeps for itself: 4.75 of the 4.94 GiB that an eighth of an A100-40 has, 9.75 of 9.87, 19.62
 /// of 19.75 (the same, "Supported MIG Profiles").
 constexpr Bytes kept_by_instance = quantity::mib(200);
 
@@ -221,8 +221,8 @@ std::optional<std::int64_t> number_before(std::string_view& text, std::string_vi
   return number;
 }
 
-/// Of how many parts of its memory a slice of this size is, 0 where there is none: "12gb" is one of 94, "35gb" two of
-/// 141, and "34gb" one of the 268 that a card of 288 offers.
+/// The number of a card's parts of memory in a slice of this size, 0 where there is none: "12gb" is one of
+/// 94, "35gb" two of 141, and "34gb" one of the 268 that a card of 288 offers.
 std::int64_t parts_of(const spec::Accelerator& whole, const Slice& slice) {
   constexpr double rounding = 0.03;
   const auto slices = memory_slices(whole);
@@ -251,7 +251,8 @@ void scale_peaks(spec::Accelerator::Peaks& peaks, double share) {
 
 namespace {
 
-/// What nvidia-smi writes behind a profile that takes the encoders or the graphics of its card along: "+me", "+gfx".
+/// Endings that nvidia-smi writes behind a profile that takes the encoders or the graphics of its card along: "+me",
+/// "+gfx".
 bool is_extension(std::string_view text) { return text.empty() || text.starts_with('+'); }
 
 }  // namespace
@@ -325,7 +326,7 @@ struct Row {
   std::int64_t cores = 1;
 };
 
-/// What clouds rent, by their own lists.
+/// Instances that clouds rent, by their own lists.
 constexpr Row rows[] = {
 #include "vocabulary/instances.inc"
 };

@@ -18,7 +18,7 @@ namespace {
 PresetNames names_of(const EmbeddedPreset& entry) { return {entry.id, split_aliases(entry.aliases), entry.hf_id}; }
 using read::names_of;
 
-/// What differs between the two catalogues.
+/// Differences between the two catalogues.
 template <class Preset>
 struct Kind;
 
@@ -51,7 +51,7 @@ struct Kind<AcceleratorPreset> {
   }
 };
 
-/// What ships is read by the families that ship.
+/// Presets that ship are read by the families that ship.
 template <class Preset>
 Preset parse_embedded(const EmbeddedPreset& entry) {
   const PresetDocument document(entry.json, entry.file);
@@ -75,7 +75,7 @@ std::vector<KnownPreset> all_named(const std::vector<Preset>& users) {
 std::optional<AcceleratorPreset> of_another_capacity(const std::vector<AcceleratorPreset>& users,
                                                      std::string_view name);
 
-/// What to say to somebody who named a card with an amount of memory that it does not have: "m4 max 36gb".
+/// A word to somebody who named a card with an amount of memory that it does not have: "m4 max 36gb".
 std::string hint_for_capacity(const std::vector<AcceleratorPreset>& users, std::string_view name) {
   const auto preset = of_another_capacity(users, name);
   if (!preset) return {};

@@ -136,21 +136,21 @@ void set(Target& target, const JsonPlace& value) {
   assign((target.*....*members), value);
 }
 
-/// The same of what something is divided by.
+/// A number that something is divided by.
 template <auto... members, class Target>
 void set_positive(Target& target, const JsonPlace& value) {
   if (!(value.number() > 0.0)) value.fail("expected a number above 0", "what is not known is left out");
   set<members...>(target, value);
 }
 
-/// The same of a part of a whole.
+/// A number that is a part of a whole.
 template <auto member, class Target>
 void set_share(Target& target, const JsonPlace& value) {
   if (value.number() > 1.0) value.fail("expected a number from 0 to 1");
   set<member>(target, value);
 }
 
-/// The same of an object of its own, read by the table of its fields.
+/// An object of its own, read by the table of its fields.
 template <auto member, const auto& fields, class Target>
 void set_group(Target& target, const JsonPlace& value) {
   read_fields(target.*member, value, fields);
@@ -174,7 +174,7 @@ RatesPreset read_rates_entry(const JsonPlace& entry, const RatesPreset* base);
 PresetNames names_of(const ModelPreset& preset);
 PresetNames names_of(const AcceleratorPreset& preset);
 
-/// What a name says of a slice.
+/// A slice as its name tells of it.
 struct Slice {
   std::string whole;         ///< what stands before: the name of the accelerator, or nothing
   std::string profile;       ///< "3g.40gb"
@@ -191,7 +191,7 @@ bool has_slice(const spec::Accelerator& whole, const Slice& slice);
 /// \throws quantity::BadInput at `place` where it has no slices of that size
 spec::Accelerator cut(const spec::Accelerator& whole, const Slice& slice, std::string_view place);
 
-/// What an entry leaves out that names no base.
+/// Fields that an entry leaves out that names no base.
 inline constexpr std::string_view usual_rates = "unmeasured";
 
 /// The entries of a user's files. \throws quantity::BadInput with file and JSON pointer

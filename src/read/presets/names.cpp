@@ -51,12 +51,12 @@ using quantity::is_digit;
 
 constexpr bool is_separator(char c) { return c == '-' || c == '_' || c == ' ' || c == '/' || c == ':'; }
 
-/// What stands around the name of a card and does not tell it from another.
+/// Words around the name of a card that do not tell it from another.
 constexpr std::array<std::string_view, 14> card_words{"nvidia",     "amd",     "intel",    "geforce",    "tesla",
                                                       "quadro",     "radeon",  "instinct", "graphics",   "gpu",
                                                       "generation", "edition", "server",   "workstation"};
 
-/// What people leave out where the number says enough: "4070 ti super".
+/// Words that people leave out where the number says enough: "4070 ti super".
 constexpr std::array<std::string_view, 4> card_series{"rtx", "gtx", "rx", "arc"};
 
 /// How a checkpoint was tuned or dated. What changes the shape (distill, mini, vl, coder) is none of these.
@@ -71,7 +71,7 @@ struct Packing {
   formats::Quant quant;
 };
 
-/// What quantizers and their publishers write into names of repositories.
+/// Words that quantizers and their publishers write into names of repositories.
 constexpr Packing packings[] = {
 #include "vocabulary/packings.inc"
 };

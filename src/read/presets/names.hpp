@@ -21,7 +21,7 @@ std::string_view without_organisation(std::string_view hf_id);
 /// Whether a name is one of the Hub, with its organisation.
 bool is_repository(std::string_view name);
 
-/// The same but for case and separators, a repository without its organisation too: "llama3.1:8b", "llama-3.1-8b".
+/// Equality but for case and separators, of a repository without its organisation too: "llama3.1:8b", "llama-3.1-8b".
 bool is_spelled_alike(std::string_view known, std::string_view name);
 
 /// The items of a list that is joined by '|'.
@@ -37,24 +37,24 @@ struct PresetNames {
   void append_to(std::vector<std::string_view>& names) const;
 };
 
-/// What is left of a card's name without case, separators and the words that makers put around it: "rtx4090" of
+/// The core of a card's name, without case, separators and the words that makers put around it: "rtx4090" of
 /// "NVIDIA GeForce RTX 4090", "h10080gbhbm3" of "NVIDIA H100 80GB HBM3" (as nvidia-smi says it).
 std::string card_spelling(std::string_view name);
 
-/// The same without the name of the series: "4070tisuper" of "RTX 4070 Ti Super"; empty where a bare number is left,
+/// That core without the name of the series: "4070tisuper" of "RTX 4070 Ti Super"; empty where a bare number is left,
 /// which cards of several series have.
 std::string card_without_series(std::string_view name);
 
-/// The same without a capacity at the end: "rtx4090" of "RTX 4090 24GB".
+/// That core without a capacity at the end: "rtx4090" of "RTX 4090 24GB".
 std::string card_without_capacity(std::string_view name);
 
-/// The same with the capacity as a bare number: "rtx5060ti8" of "RTX 5060 Ti 8GB".
+/// That core with the capacity as a bare number: "rtx5060ti8" of "RTX 5060 Ti 8GB".
 std::string card_with_bare_capacity(std::string_view name);
 
 /// The GB at the end of a card's name; 0 where it says none.
 std::int64_t capacity_in(std::string_view name);
 
-/// What is left of a model's name without its organisation, case, separators and the words that say how it was tuned
+/// The core of a model's name, without its organisation, case, separators and the words that say how it was tuned
 /// or packed: "llama3.18b" of "unsloth/Meta-Llama-3.1-8B-Instruct-bnb-4bit".
 std::string model_spelling(std::string_view name);
 
@@ -77,7 +77,7 @@ struct KnownPreset {
 /// "which of a, b and c?" where the name is a part of theirs, "did you mean 'a'?" where it is near; or empty.
 std::string hint_for_name(const std::vector<KnownPreset>& presets, std::string_view name);
 
-/// What to say instead; empty for any other name.
+/// Words to say instead; empty for any other name.
 std::string hint_for_card(std::string_view name);
 
 }  // namespace llmcalc::read

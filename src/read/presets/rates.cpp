@@ -97,7 +97,7 @@ constexpr Field<RatesPreset> part_fields[] = {
     {"bandwidth_gb_s_from", set_positive<&RatesPreset::bandwidth_from>},
 };
 
-/// What a condition is about must be said, as everything else has no architecture.
+/// The subject of a condition must be said, as everything else has no architecture.
 void set_parts(RatesPreset& preset, const JsonPlace& value) {
   read_fields(preset, value, part_fields);
   if (preset.arch.empty()) value.fail("needs the \"arch\" with which that of its accelerators begins");

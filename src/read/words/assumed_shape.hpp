@@ -36,8 +36,8 @@ struct FreeDimensions {
 /// MLP in steps of 64 comes.
 void fit_to_size(quantity::Parameters size, const FreeDimensions& free, spec::Shape& shape);
 
-/// What such a shape counts: 2Vh + L(2hq + 2hk + 3hf + 2h) + h with q and k the widths of queries and keys; a plain MLP
-/// has two matrices instead of three, and tied tables count once.
+/// Parameters that such a shape counts: 2Vh + L(2hq + 2hk + 3hf + 2h) + h with q and k the widths of queries and keys;
+/// a plain MLP has two matrices instead of three, and tied tables count once.
 quantity::Parameters count_assumed(const spec::Shape& shape);
 
 }  // namespace llmcalc::read

@@ -188,7 +188,7 @@ void check_sequence(const QuestionDraft& draft) {
   draft.contradiction("seq", "max_position", "a learned position table has no more rows");
 }
 
-/// What the framework cannot do is refused by name, with those that can.
+/// A thing that the framework cannot do is refused by name, with those that can.
 void check_abilities(const QuestionDraft& draft) {
   const auto framework = draft.question.training.framework;
   const auto term = frameworks::unable_to(framework, draft.question);

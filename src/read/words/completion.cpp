@@ -20,7 +20,7 @@ namespace {
 /// section 2.2).
 constexpr std::int64_t pretraining_batch = 1024 * 4096;
 
-/// With four times as many micro-batches as stages a pipeline waits less than a quarter of its step: (p - 1) / m of the
+/// A pipeline with four times as many micro-batches as stages waits less than a quarter of its step: (p - 1) / m of the
 /// rest (Narayanan et al. 2021, arXiv:2104.04473 section 2.2.1).
 constexpr std::int64_t micro_batches_a_stage = 4;
 

@@ -34,7 +34,7 @@ class Words {
   bool has(std::string_view term) const { return find(term) != nullptr; }
   const std::vector<Given>& all() const { return words_; }
 
-  /// What stood there for a term: "2" for zero2 where somebody typed --zero 2.
+  /// The text that stood there for a term: "2" for zero2 where somebody typed --zero 2.
   std::string_view typed(const Given& word) const;
 
  private:
@@ -84,7 +84,7 @@ class QuestionDraft {
   /// A default that moves the answer; what was assumed of the term before gives way.
   /// \param text  the value as one types it; empty where `why` says it
   void assume(std::string_view term, std::string_view how, std::string text, std::string why = {});
-  /// What is assumed of no single term.
+  /// Assumptions about no single term.
   void assume(std::string sentence) { assumptions.push_back({.words = std::move(sentence)}); }
 
   Origin origin(std::string_view term) const;

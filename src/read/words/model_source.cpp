@@ -42,7 +42,7 @@ spec::Writing writing_of_family(std::string_view id) {
   return family == nullptr ? spec::Writing() : family->writing;
 }
 
-/// In which type the weights are published: as the name says that was asked for, or else as the preset does. "FP8"
+/// The type in which the weights are published: as the name says that was asked for, or else as the preset does. "FP8"
 /// says less than a preset that knows its blocks.
 std::optional<formats::Quant> published_form(const ModelPreset& preset, std::string_view name) {
   if (preset.is_called(name)) return preset.quant;

@@ -115,7 +115,7 @@ void refuse(const Given& word) {
   if (name == "rank") throw BadInput(word.origin.where, "a plan goes by the worst rank", "leave it out");
 }
 
-/// What one run assumes where a plan looks at all.
+/// Terms that one run assumes where a plan looks at all values.
 bool is_about_choice(const spec::Assumption& assumption) {
   return is_choice(assumption.term) || assumption.term == "grad_accum";
 }

@@ -77,7 +77,7 @@ Precision implied(QuestionDraft& draft, StateRecipe states) {
 constexpr std::string_view knobs[] = {"weights", "unquantized",    "compute",     "autocast",
                                       "grads",   "master_weights", "master_type", "optimizer_states"};
 
-/// In frameworks whose switch for 16 bits means autocast, its word does too.
+/// A framework's word for 16 bits means autocast where its switch does.
 Precision make(const Recipe& recipe, const QuestionDraft& draft) {
   using frameworks::HalfPrecision;
   const spec::Training& training = draft.question.training;
@@ -128,7 +128,7 @@ struct PublishedRest {
   Dtype rests;
 };
 
-/// What transformers trains adapters beside where the checkpoint says so itself, whatever else is asked for
+/// The weights that transformers trains adapters beside where the checkpoint says so itself, whatever else is asked for
 /// (quantizers/ quantizer_*.py, is_trainable; auto.py, merge_quantization_configs). Of NF4 the published ones have
 /// their scales quantized too unless their file says otherwise; MXFP4 is made 16 bits first, and of FP8 its trainers
 /// differ.
@@ -207,7 +207,7 @@ void follow_sharding(QuestionDraft& draft) {
   draft.derive("grads", "BF16_Optimizer");
 }
 
-/// What follows from explicit words for the knobs that were left unsaid.
+/// Values that follow from explicit words for the knobs that were left unsaid.
 void follow_weights(QuestionDraft& draft) {
   Precision& precision = draft.training().precision;
   const bool narrow = formats::is_narrow_float(precision.weights);
@@ -237,7 +237,7 @@ void keep_remainders(QuestionDraft& draft) {
                                states_of(draft.training()) == StateRecipe::megatron;
 }
 
-/// What a recipe comes to in this framework: the word is the same for six of them.
+/// Types that a recipe comes to in this framework: the word is the same for six of them.
 std::string meaning_of(const spec::Training& training) {
   const Precision& precision = training.precision;
   const Method method = training.method;

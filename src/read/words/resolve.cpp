@@ -102,8 +102,8 @@ bool is_compiled(const QuestionDraft& draft) { return !spec::can(draft.question.
 
 bool is_plain(const QuestionDraft&) { return true; }
 
-/// What people use for a layout, most common first; the first that can do all that is asked is taken, or else the
-/// textbook, which can do everything.
+/// Frameworks that people use for a layout, most common first; the first that can do all that is asked is taken, or
+/// else the textbook, which can do everything.
 struct Usage {
   bool (*holds)(const QuestionDraft& draft);
   std::string_view why;
@@ -125,7 +125,7 @@ constexpr Usage usages[] = {
      {Framework::accelerate, Framework::hf, Framework::trl, Framework::llama_factory}},
 };
 
-/// Of several cards a search may cut a model in every direction, which few programs can.
+/// A search over several cards may cut a model in every direction, which few programs can.
 constexpr Framework cutters[] = {Framework::megatron,  Framework::megatron_bridge, Framework::nemo,
                                  Framework::deepspeed, Framework::torchtitan,      Framework::hf};
 
@@ -212,7 +212,7 @@ void add_words(std::string_view figure, const spec::Bias& bias, std::string& wor
            " within " + quantity::format_percent(bias.bar) + " (" + std::to_string(bias.runs) + " runs)";
 }
 
-/// What the catalogue knows of a person's own runs of the framework becomes a part of the question.
+/// Measurements of a person's own runs of the framework become a part of the question.
 void take_calibration(QuestionDraft& draft) {
   const OwnRuns* own = draft.catalogue.own_runs(draft.training().framework);
   if (own == nullptr || draft.training().activations != spec::ActivationModel::program) return;

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view expert_rule = "expert_tp x ep = tp x attention_dp";
 
-/// What does not go into as many parts as there are ranks, and why it must.
+/// The dimension that does not go into as many parts as there are ranks, and why it must.
 struct Uneven {
   std::string_view term;
   std::string_view why;
@@ -219,7 +219,7 @@ void take_server(QuestionDraft& draft) {
   draft.assume("engine", "default", "vllm", "each engine has its own memory");
 }
 
-/// In which type the engine finds the weights: llama.cpp takes Q4_K_M of a repository where nobody says
+/// The type in which the engine finds the weights: llama.cpp takes Q4_K_M of a repository where nobody says
 /// (common/arg.cpp, --hf-repo), as Ollama's library has models under their names; the others load what is published.
 void complete_weights(QuestionDraft& draft) {
   auto& serving = draft.question.serving;
@@ -284,7 +284,7 @@ std::int64_t largest_divisor(std::int64_t n, const Goes& goes) {
   return parts;
 }
 
-/// What the cards are for, where only their number was said: tensor parallelism, or layers side by side.
+/// The use of the cards, where only their number was said: tensor parallelism, or layers side by side.
 void share_out(QuestionDraft& draft) {
   spec::Layout& layout = draft.layout();
   const auto& serving = draft.question.serving;

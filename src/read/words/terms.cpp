@@ -56,7 +56,7 @@ struct RateUnit {
 constexpr double bits = 8.0;
 constexpr double tera = 1000.0;
 
-/// Of these the case of the b decides.
+/// Units of which the case of the b decides.
 constexpr RateUnit exact_units[] = {{"Gb/s", 1.0},  {"GB/s", bits},       {"GBps", bits},
                                     {"Tb/s", tera}, {"TB/s", bits* tera}, {"TBps", bits* tera}};
 constexpr RateUnit bit_units[] = {{"gbps", 1.0}, {"gbit/s", 1.0}, {"tbps", tera}, {"tbit/s", tera}};

@@ -87,7 +87,7 @@ struct Number {
   static std::string write(double value) { return write_double(value); }
 };
 
-/// What something is divided by.
+/// A number that something is divided by.
 struct Rate : Number {
   static double read(std::string_view text, std::string_view place) {
     return check_limits(quantity::parse_number(text, place), std::numeric_limits<double>::min(), max_amount, text,
@@ -95,8 +95,8 @@ struct Rate : Number {
   }
 };
 
-/// What an allocator holds is at least what is allocated, what a building draws at least what its servers draw; a
-/// hundred times that is a slip of the keyboard.
+/// A ratio of at least one: an allocator holds at least what is allocated, a building draws at least what its servers
+/// draw; a hundred times that is a slip of the keyboard.
 struct AtLeastOne {
   static constexpr std::string_view values = "number from 1 to 100";
   static double read(std::string_view text, std::string_view place) {
@@ -221,11 +221,11 @@ constexpr std::string_view values_of() {
   }
 }
 
-/// Of a kind that reads and shows more than one member.
+/// A term of a kind that reads and shows more than one member.
 template <class Kind>
 constexpr TermValue by_rule{values_of<Kind>(), words_of<Kind>(), &Kind::apply, &Kind::show};
 
-/// Of one member of a question.
+/// A term of one member of a question.
 template <class Kind, auto... members>
 constexpr TermValue in_question{
     values_of<Kind>(), words_of<Kind>(),
@@ -260,7 +260,7 @@ double parse_network_rate(std::string_view text, std::string_view place);
 /// and takes the same out of longer text. What is none of these is in `unread`.
 spec::Software read_software(std::string_view text);
 
-/// What was understood, in words that read_software() reads again: "transformers 4.40.0, torch 2.4, 2024-08".
+/// Releases that were understood, in words that read_software() reads again: "transformers 4.40.0, torch 2.4, 2024-08".
 std::string write_software(const spec::Software& software);
 
 std::span<const Term> model_terms();

@@ -100,12 +100,12 @@ struct Synonyms {
   std::string_view theirs;  ///< apart by blanks
 };
 
-/// What trainers, servers and people call an option.
+/// Names that trainers, servers and people have for an option.
 constexpr Synonyms synonyms[] = {
 #include "vocabulary/synonyms.inc"
 };
 
-/// What to say in the place of another program's option.
+/// Words to say in the place of another program's option.
 constexpr Synonyms sayings[] = {
 #include "vocabulary/sayings.inc"
 };

@@ -37,7 +37,7 @@ struct Bias {
 
 bool has_towers(const spec::Question& question) { return !question.model.shape.towers.empty(); }
 
-/// What of a multimodal model is left as it is; all its towers by any of their names.
+/// Parts of a multimodal model that are left as they are; all its towers by any of their names.
 struct Freeze {
   static void apply(spec::Question& question, std::string_view text, std::string_view place) {
     const std::string word = quantity::to_lower(text);
@@ -64,7 +64,7 @@ struct TextOnly {
   }
 };
 
-/// Of towers; a model without any has no such question.
+/// A term of towers; a model without any has no such question.
 template <auto member>
 struct OfTowers {
   static constexpr std::string_view values = Dimension::values;

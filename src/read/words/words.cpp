@@ -61,7 +61,7 @@ CountedGpu split_joined(std::string_view text) {
   return is_joined ? CountedGpu{name, text.substr(0, digits)} : CountedGpu{text};
 }
 
-/// What stands between a card and its number: "8x h100", "h100*8".
+/// Marks between a card and its number: "8x h100", "h100*8".
 constexpr std::string_view times_signs = "xX*";
 
 /// The words before and behind such a sign.

@@ -111,7 +111,7 @@ std::optional<T> where(bool applies, T value) {
   return applies ? std::optional(std::move(value)) : std::nullopt;
 }
 
-/// What a view shows; in one of nothing, which says what keys there are, an empty value.
+/// The value that a view shows; in one of nothing, which says what keys there are, an empty value.
 template <class T>
 const T& or_empty(const T* shown) {
   static const T empty{};

@@ -21,7 +21,7 @@ inline constexpr NamedPeak named_peaks[] = {
     {"int8", &spec::Accelerator::Peaks::int8}, {"fp4", &spec::Accelerator::Peaks::fp4},
 };
 
-/// What was published of a model's size.
+/// Figures that were published of a model's size.
 void describe_published(auto& field, const ModelCard& card) {
   field("parameters", card.published_parameters, "the integer");
   field("text", Text{card.published_text}, "the rounded number");

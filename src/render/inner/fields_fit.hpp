@@ -78,7 +78,7 @@ void describe_goodput(auto& field, const std::optional<answer::Goodput>& given) 
   describe_why(field, goodput.why);
 }
 
-/// What the run draws from the grid; every key is null where the accelerator's power is not known.
+/// Energy that the run draws from the grid; every key is null where the accelerator's power is not known.
 void describe_energy(auto& field, const std::optional<answer::Footprint>& given) {
   const answer::Footprint footprint = given.value_or(answer::Footprint());
   const bool known = given.has_value();
@@ -88,7 +88,7 @@ void describe_energy(auto& field, const std::optional<answer::Footprint>& given)
   describe_why(field, footprint.why_energy);
 }
 
-/// What producing that energy emits; every key is null where the energy is not known.
+/// Carbon that producing that energy emits; every key is null where the energy is not known.
 void describe_carbon(auto& field, const std::optional<answer::Footprint>& given) {
   const answer::Footprint footprint = given.value_or(answer::Footprint());
   const bool known = given.has_value();
@@ -262,7 +262,7 @@ void describe_levels(auto& field, const answer::MemoryAnswer& memory) {
         "allocated at the peak of the first step, before optimizer states exist");
 }
 
-/// What a rank holds, at the peak and through a step.
+/// Bytes that a rank holds, at the peak and through a step.
 void describe_memory(auto& field, const Report& report) {
   const auto& memory = report.estimate.memory;
   const auto& verdict = report.estimate.verdict;

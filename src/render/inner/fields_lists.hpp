@@ -323,7 +323,7 @@ void describe(auto& field, const Verdicts& verdicts) {
   field(trust::id_of(false_miss), count(false_miss), "said not to fit, but ran");
 }
 
-/// What `validate` found, with the version of the tool.
+/// Errors that `validate` found, with the version of the tool.
 struct ValidationReport {
   const trust::Validation* validation;
   std::string_view version;

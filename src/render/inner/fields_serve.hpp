@@ -93,7 +93,7 @@ void describe(auto& field, const serving::Capacity& capacity) {
   field("binding", capacity.binding, "what limits them");
 }
 
-/// What the server is asked to carry.
+/// The load that the server is asked to carry.
 void describe_load(auto& field, const serving::ServingAnswer& answer) {
   const auto& load = answer.deployment.question.serving.load;
   field("prompt", load.prompt, "tokens");
@@ -104,7 +104,7 @@ void describe_load(auto& field, const serving::ServingAnswer& answer) {
   field("rate", load.rate, "requests a second; null where a concurrency is asked");
 }
 
-/// What --ttft, --tpot, those of the 95th percentile and those of costs ask; null where nothing is asked.
+/// Limits of --ttft, --tpot, their 95th percentiles and costs; null where nothing is asked.
 void describe_limits(auto& field, const serving::ServingAnswer& answer) {
   const auto& load = answer.deployment.question.serving.load;
   const bool asked = answer.speed && serving::is_limited(load);

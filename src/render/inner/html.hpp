@@ -40,7 +40,7 @@ std::string html_page(std::string_view title, std::string_view version, const st
 /// A heading and a paragraph an item; nothing where there is none.
 void add_list(Html& html, std::string_view heading, const std::vector<std::string>& items);
 
-/// What somebody may unfold: text as a terminal has it.
+/// A fold that somebody may open: text as a terminal has it.
 void add_folded(Html& html, std::string_view summary, std::string_view text);
 
 /// Formula, numbers and source, folded under a label.
@@ -62,7 +62,7 @@ void add_bar(Html& html, const std::vector<BarPart>& parts, quantity::Bytes whol
 std::size_t colour_of(memory::Holding holding);
 std::string holding_styles();  ///< a class "h<colour>" for each
 
-/// What a key calls it; the runtime's parts go by one name.
+/// The name that a key has for a part; the runtime's parts go by one name.
 std::string_view kind_name(memory::Holding kind);
 
 /// Memory through a step, what is alive at its phases, and the ledger; nothing of a part that there is not.

@@ -35,7 +35,7 @@ class JsonText {
 
 class JsonFields {
  public:
-  /// What a record is called and is: for pages.
+  /// A record's name and meaning, for pages.
   void is(std::string_view, std::string_view) {}
 
   /// The keys that every answer begins with.

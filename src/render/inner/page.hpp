@@ -22,14 +22,14 @@ std::string paint(std::string_view text, Ink ink, const TextStyle& style);
 /// The code with which `text` begins, one of those that `paint` writes; empty where it begins with none.
 std::string_view colour_at(std::string_view text);
 
-/// Of a share in a table.
+/// The width of a share's bar in a table.
 constexpr int bar_columns = 20;
 
 /// A bar of `columns` for the whole, drawn in eighths of a column (Unicode block elements U+2588 to U+258F).
 std::string bar(double share, int columns);
 
-/// What is used of a whole, what is free, and what is beyond it, as a line for a terminal; empty where bars are not
-/// drawn.
+/// A gauge of what is used of a whole, what is free, and what is beyond it, as a line for a terminal; empty where bars
+/// are not drawn.
 std::vector<std::string> gauge(quantity::Bytes needed, quantity::Bytes whole, const TextStyle& style);
 
 /// Columns of UTF-8 `text`: two for wide East Asian characters and emoji, none for combining marks and colour codes
@@ -85,7 +85,7 @@ class Table {
   /// A line across the table that takes no part in the widths of columns.
   void add_line(std::string text);
 
-  /// The same in as many lines as a page needs.
+  /// Prose in as many lines as a page needs.
   void add_prose(std::size_t indent, std::string_view text);
 
   /// The last column is prose: what is too wide for the page goes on below it.

@@ -46,7 +46,7 @@ std::string options_of(const search::Advice& advice);
 /// A figure without unit, to be read: "8,365", "20.4", "3.5e+16".
 std::string figure_text(double value);
 
-/// What is alive at the peak.
+/// The table of bytes alive at the peak.
 std::string ledger_section(const Report& report, const TextStyle& style);
 
 /// When the memory peaks: the phases of a step, the first step against the steady ones.
@@ -65,7 +65,7 @@ struct Paragraph {
 
 void add_lines(Paragraph& block, std::vector<std::string> lines);
 
-/// What would make it fit, or how much more would.
+/// Changes that would make it fit, or how much more would.
 Paragraph summary_change(const Report& report, const TextStyle& style);
 
 /// The verdict in a line or two, beside the prompt.
@@ -92,10 +92,10 @@ std::string length_words(const Report& report);
 /// At most style.lines lines of 80 columns, less those that the warnings beside them take.
 std::string summary(const Report& report, const TextStyle& style);
 
-/// What an answer takes for granted; on a full screen the first line of it.
+/// Terms that an answer takes for granted; on a full screen the first line of it.
 Paragraph assumed_block(const std::vector<spec::Assumption>& assumptions, const TextStyle& style);
 
-/// What a run's answer takes for granted, as the last lines of a longer one, behind an empty line.
+/// Terms that a run's answer takes for granted, as the last lines of a longer one, behind an empty line.
 std::string assumed_text(const std::vector<spec::Assumption>& assumptions, const TextStyle& style);
 
 /// The blocks one below the other with a blank line between them, shortened from the last on where the screen is full.
@@ -122,7 +122,7 @@ std::size_t lines_of_warnings(const std::vector<std::string>& warnings);
 /// \pre something fits
 std::string headline(const PlanReport& report, const TextStyle& style);
 
-/// What its cache takes, or what is asked of it where that is not set aside.
+/// Bytes that a server's cache takes, or that are asked of it where they are not set aside.
 quantity::Bytes cache_of(const ServingReport& report);
 
 }  // namespace llmcalc::render
