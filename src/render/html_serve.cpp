@@ -155,6 +155,7 @@ std::string to_html(const PlanReport& report, const TextStyle& style) {
     if (report.estimate) {
       const auto unit = memory_unit_for(report.estimate->verdict.capacity);
       add_runs(html, "The best", report, report.best, unit);
+      if (report.sure) add_runs(html, "The best that surely fits (--strict)", report, {*report.sure}, unit);
       add_runs(html, "The best of each", report, report.each, unit);
       add_front(html, report.front);
       html.element("h2", "The best as a command").open("pre class=\"command\"").lines(report.fit_command).close();

@@ -44,11 +44,12 @@ Words shell_words(const std::string& line) {
   return words;
 }
 
-json answer_to(const Words& words) {
-  Words all = words;
-  all.insert(all.end(), {"--format", "json"});
-  return json::parse(cli::run(all, cli::Environment{}).answer);
+std::string answer_in(const std::string& form, Words words) {
+  words.insert(words.end(), {"--format", form});
+  return cli::run(words, cli::Environment{}).answer;
 }
+
+json answer_to(const Words& words) { return json::parse(answer_in("json", words)); }
 
 struct Checked {
   int found = 0;
@@ -178,6 +179,7 @@ TEST_CASE("a plan that fits within its error bar only names the best that surely
     CAPTURE(line);
     Words asked = shell_words("plan " + line);
     const json plan = answer_to(asked);
+    CHECK((answer_in("html", asked).find("surely fits") != std::string::npos) == plan["sure"].is_object());
     asked.emplace_back("--strict");
     const json strict = answer_to(asked);
     REQUIRE_FALSE(strict["best"].empty());
