@@ -200,15 +200,31 @@ ValidateRequest validate_request(const Arguments& arguments) {
   return options;
 }
 
-std::vector<read::MeasuredRun> read_runs(const ValidateRequest& options, const Surroundings& around) {
-  std::vector<read::MeasuredRun> runs;
-  for (const auto& file : options.files) {
-    for (auto& run : read::read_measured(around.text(file, "validate"), file)) {
+/// The files' rows, of which one is held at a time.
+std::vector<read::MeasuredRows> open_files(const ValidateRequest& options, const Surroundings& around) {
+  return quantity::mapped(
+      options.files, [&](const std::string& file) { return read::MeasuredRows(around.text(file, "validate"), file); });
+}
+
+/// Answers the rows that pass every filter.
+void take_all(std::vector<read::MeasuredRows> files, const ValidateRequest& options, Validator& validator,
+              const GoesOn& goes_on) {
+  double all = 0;
+  for (const auto& file : files) all += static_cast<double>(file.count());
+  double done = 0;
+  for (auto& file : files) {
+    for (std::size_t n = 0; n < file.count(); ++n) {
+      const bool goes = goes_on(done++ / all);
+      const auto run = file.next();
       const auto passes = [&](const Filter& filter) { return filter.passes(run); };
-      if (std::ranges::all_of(options.filters, passes)) runs.push_back(std::move(run));
+      if (!std::ranges::all_of(options.filters, passes)) continue;
+      if (goes) {
+        validator.take(run);
+      } else {
+        validator.leave_out(run);
+      }
     }
   }
-  return runs;
 }
 
 /// Rows of which none can be answered are no validation.
@@ -265,18 +281,9 @@ Reply ask_validate(const Arguments& arguments, const Surroundings& around) {
   if (calibrates) options.by = {"framework"};
   const auto catalogue = around.catalogue(arguments);
   Validator validator(catalogue, options.by);
-  const auto runs = read_runs(options, around);
-  const auto take_all = [&](const GoesOn& goes_on) {
-    for (std::size_t n = 0; n < runs.size(); ++n) {
-      const bool goes = goes_on(static_cast<double>(n) / static_cast<double>(runs.size()));
-      if (goes) {
-        validator.take(runs[n]);
-      } else {
-        validator.leave_out(runs[n]);
-      }
-    }
-  };
-  around.watch(take_all, arguments.has("quiet"));
+  auto files = open_files(options, around);
+  around.watch([&](const GoesOn& goes_on) { take_all(std::move(files), options, validator, goes_on); },
+               arguments.has("quiet"));
   trust::Validation validation = std::move(validator).finish();
   refuse_unanswered(validation);
   if (calibrates) return calibration_of(validation);

@@ -116,6 +116,42 @@ namespace {
 using quantity::BadInput;
 using spec::Measure;
 
+/// A file that is read anew where its rows are asked for, so that one of them is held at a time.
+struct CsvFile {
+  CsvFile(std::string whole, std::string_view named) : text(std::move(whole)), place(named), reader(text, place) {}
+
+  std::string text;
+  std::string place;
+  CsvReader reader;
+  CsvRow header;          ///< without cells where the file has none
+  std::size_t count = 0;  ///< rows below the header
+
+  /// Stands behind the header, which is read once.
+  void begin() {
+    reader = CsvReader(text, place);
+    if (auto row = reader.next(); row && header.cells.empty()) header = *std::move(row);
+  }
+
+  std::string place_of(const CsvRow& row) const { return place + ":" + std::to_string(row.line); }
+
+  /// The next row, which has as many cells as the header.
+  std::optional<CsvRow> next() {
+    auto row = reader.next();
+    if (row && row->cells.size() != header.cells.size()) {
+      throw BadInput(place_of(*row), "the row has " + std::to_string(row->cells.size()) + " cells and the header " +
+                                         std::to_string(header.cells.size()));
+    }
+    return row;
+  }
+
+  /// Looks at every row once.
+  template <class Look>
+  void check(const Look& look) {
+    for (; const auto row = next(); ++count) look(*row);
+    begin();
+  }
+};
+
 /// Columns that are the answer or say where it came from. `params` is for people: the shape says how many there are.
 constexpr std::string_view other_columns[] = {"id",   "quantity", "value", "step",   "source",
                                               "year", "quality",  "notes", "params", "hf_id"};
@@ -124,8 +160,7 @@ constexpr std::string_view other_columns[] = {"id",   "quantity", "value", "step
 constexpr std::string_view shorthand_columns[] = {"dtype", "zero"};
 
 /// The names of the columns; those that every row needs must be there, and none twice.
-std::vector<std::string> read_header(const CsvRow& row, std::string_view file) {
-  const std::string place = std::string(file) + ":" + std::to_string(row.line);
+std::vector<std::string> columns_of(const CsvRow& row, const std::string& place) {
   std::vector<std::string> columns;
   for (const auto& written : row.cells) {
     auto column = column_name(written, place);
@@ -162,12 +197,6 @@ double read_value(Measure measure, std::string_view text, const std::string& pla
 
 std::string place_of(const MeasuredRun& run, std::string_view column) { return run.place + ":" + std::string(column); }
 
-void refuse_ragged(const std::vector<std::string>& columns, const CsvRow& row, const std::string& place) {
-  if (row.cells.size() == columns.size()) return;
-  throw BadInput(place, "the row has " + std::to_string(row.cells.size()) + " cells and the header " +
-                            std::to_string(columns.size()));
-}
-
 void take_cell(MeasuredRun& run, const std::string& column, const std::string& text) {
   if (text.empty()) return;
   if (!is_among(column, other_columns)) run.question.push_back({column, text, {Source::row, place_of(run, column)}});
@@ -185,10 +214,9 @@ MeasuredRun as_failed(MeasuredRun run) {
   return run;
 }
 
-MeasuredRun read_run(const std::vector<std::string>& columns, const CsvRow& row, std::string_view file) {
+MeasuredRun read_run(const std::vector<std::string>& columns, const CsvRow& row, std::string place) {
   MeasuredRun run;
-  run.place = std::string(file) + ":" + std::to_string(row.line);
-  refuse_ragged(columns, row, run.place);
+  run.place = std::move(place);
   for (std::size_t i = 0; i < row.cells.size(); ++i) take_cell(run, columns[i], quantity::printable(row.cells[i]));
   run.id = cell(run, "id");
   run.measure = Word<Measure>::read(cell(run, "quantity"), place_of(run, "quantity"));
@@ -226,14 +254,33 @@ std::string column_name(std::string_view written, std::string_view place) {
                  quantity::did_you_mean(written, names));
 }
 
-std::vector<MeasuredRun> read_measured(std::string_view csv, std::string_view file) {
-  const std::string place = quantity::printable(file);
-  const auto rows = read_csv(csv, place);
-  if (rows.empty()) throw BadInput(std::string(place), "the file has no header");
-  const auto columns = read_header(rows.front(), place);
-  std::vector<MeasuredRun> runs;
-  for (std::size_t i = 1; i < rows.size(); ++i) runs.push_back(read_run(columns, rows[i], place));
-  return runs;
+struct MeasuredRows::Parts : CsvFile {
+  using CsvFile::CsvFile;
+
+  MeasuredRun run_of(const CsvRow& row) const { return read_run(header.cells, row, place_of(row)); }
+};
+
+MeasuredRows::MeasuredRows(std::string csv, std::string_view file)
+    : parts_(std::make_unique<Parts>(std::move(csv), quantity::printable(file))) {
+  Parts& parts = *parts_;
+  parts.begin();
+  if (parts.header.cells.empty()) throw BadInput(parts.place, "the file has no header");
+  parts.header.cells = columns_of(parts.header, parts.place_of(parts.header));
+  parts.check([&](const CsvRow& row) { (void)parts.run_of(row); });
+}
+
+MeasuredRows::MeasuredRows(MeasuredRows&&) noexcept = default;
+MeasuredRows::~MeasuredRows() = default;
+
+std::size_t MeasuredRows::count() const { return parts_->count; }
+
+MeasuredRun MeasuredRows::next() { return parts_->run_of(*parts_->next()); }
+
+std::vector<MeasuredRun> read_measured(std::string_view csv, std::string_view place) {
+  MeasuredRows rows(std::string(csv), place);
+  std::vector<MeasuredRun> all;
+  while (all.size() < rows.count()) all.push_back(rows.next());
+  return all;
 }
 
 namespace {
@@ -275,34 +322,19 @@ std::vector<RunRow> rows_of_yaml(std::string_view text, const std::string& place
 
 constexpr std::array<std::string_view, 3> endings_of_yaml{".yaml", ".yml", ".json"};
 
-/// A file of comma-separated values is read anew for each row, so that one of them is held at a time.
-struct RunRows::Parts {
-  Parts(std::string whole, std::string_view named) : text(std::move(whole)), place(named), reader(text, place) {}
+struct RunRows::Parts : CsvFile {
+  using CsvFile::CsvFile;
 
-  std::string text;
-  std::string place;
-  CsvReader reader;
-  std::vector<std::string> header;
   std::vector<RunRow> listed;  ///< of YAML
-  std::size_t count = 0;
   std::size_t taken = 0;
 
-  /// The next row of the values, whose number of cells was looked at.
-  std::optional<RunRow> next_of_csv() {
-    const auto row = reader.next();
-    if (!row) return std::nullopt;
-    const auto line = place + ":" + std::to_string(row->line);
-    if (row->cells.size() != header.size()) throw BadInput(line, "has another number of cells than the header");
+  RunRow run_of(const CsvRow& row) const {
+    const auto line = place_of(row);
     RunRow run{line, {}};
-    for (std::size_t column = 0; column < header.size(); ++column) {
-      put(run, header[column], row->cells[column], line + ":" + header[column]);
+    for (std::size_t column = 0; column < row.cells.size(); ++column) {
+      put(run, header.cells[column], row.cells[column], line + ":" + header.cells[column]);
     }
     return run;
-  }
-
-  void begin_csv() {
-    reader = CsvReader(text, place);
-    if (auto row = reader.next()) header = std::move(row->cells);
   }
 };
 
@@ -314,10 +346,9 @@ RunRows::RunRows(std::string text, std::string_view place) : parts_(std::make_un
     parts.count = parts.listed.size();
     return;
   }
-  parts.begin_csv();
-  while (parts.next_of_csv()) ++parts.count;
+  parts.begin();
+  parts.check([](const CsvRow&) {});
   if (parts.count == 0) throw BadInput(parts.place, "has no rows", std::string(example));
-  parts.begin_csv();
 }
 
 RunRows::~RunRows() = default;
@@ -326,7 +357,7 @@ std::size_t RunRows::count() const { return parts_->count; }
 
 RunRow RunRows::next() {
   Parts& parts = *parts_;
-  return parts.listed.empty() ? *parts.next_of_csv() : std::move(parts.listed[parts.taken++]);
+  return parts.listed.empty() ? parts.run_of(*parts.next()) : std::move(parts.listed[parts.taken++]);
 }
 
 std::vector<RunRow> read_run_rows(std::string_view text, std::string_view place) {

@@ -48,10 +48,27 @@ std::string configuration(const MeasuredRun& run);
 /// \throws quantity::BadInput at `place` with the nearest names when the schema has no such column
 std::string column_name(std::string_view written, std::string_view place);
 
-/// Reads a file of measured runs.
-/// \param place  the file's name
-/// \throws quantity::BadInput for an unknown, missing or repeated column, a row of the wrong length, and an answer
-///         that cannot be read; whether the question can be answered is for resolve() to say
+/// The measured runs of a file, of which one is held at a time.
+class MeasuredRows {
+ public:
+  /// \param place  the file's name
+  /// \throws quantity::BadInput for an unknown, missing or repeated column, a row of the wrong length, and an answer
+  ///         that cannot be read, in whichever row; whether the question can be answered is for resolve() to say
+  MeasuredRows(std::string csv, std::string_view place);
+  MeasuredRows(MeasuredRows&&) noexcept;
+  ~MeasuredRows();
+
+  std::size_t count() const;
+  /// \pre it is asked for no more than there are
+  MeasuredRun next();
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+/// All of them at once.
+/// \throws quantity::BadInput as MeasuredRows does
 std::vector<MeasuredRun> read_measured(std::string_view csv, std::string_view place);
 
 /// The words of one row or entry.
