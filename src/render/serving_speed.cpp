@@ -11,6 +11,7 @@ namespace llmcalc::render {
 
 namespace {
 
+using quantity::format_count;
 using quantity::format_duration;
 using serving::Speed;
 
@@ -97,6 +98,13 @@ std::string layout_of(const search::ServerPlan& plan, bool names_gpu) {
   return question.layout.dp > 1 ? words + fmt::format(" ({} copies)", question.layout.dp) : words;
 }
 
+std::string change_of(const serving::Candidate& candidate, bool limited) {
+  if (!candidate.starts) return candidate.change + ": does not start";
+  if (limited) return candidate.change + ": carries the load";
+  return fmt::format("{}: {} at once, context {}", candidate.change, format_count(candidate.max_concurrency),
+                     format_count(candidate.max_context));
+}
+
 }  // namespace
 
 Paragraph serving_speed(const ServingReport& report, const TextStyle& style) {
@@ -147,6 +155,24 @@ Paragraph serving_plans(const ServingReport& report, const TextStyle& style) {
     block.ends.push_back(block.lines.size());
     if (first) block.least = block.lines.size();
   }
+  return block;
+}
+
+Paragraph serving_changes(const ServingReport& report, const TextStyle& style) {
+  Paragraph block;
+  for (const auto& candidate : report.found) {
+    const auto* lacks = candidate.starts && !candidate.carries ? "; does not carry the load" : "";
+    add_lines(block, labelled(block.lines.empty() ? "found" : "", change_of(candidate, false) + lacks, style));
+  }
+  constexpr std::size_t few = 5;  // the verdict is that of the best
+  const bool limited = !report.answer.broken_limits.empty();
+  const std::size_t found = block.lines.size();
+  block.least = std::min(few, found);
+  for (const auto& candidate : report.advice) {
+    const bool first = block.lines.size() == found;
+    add_lines(block, labelled(first ? "try" : "", change_of(candidate, limited), style));
+  }
+  if (!report.advice.empty()) ++block.least;
   return block;
 }
 

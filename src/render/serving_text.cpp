@@ -201,13 +201,6 @@ std::string bytes_of(const ServingReport& report) {
   return words;
 }
 
-std::string change_of(const Candidate& candidate, bool limited) {
-  if (!candidate.starts) return candidate.change + ": does not start";
-  if (limited) return candidate.change + ": carries the load";
-  return fmt::format("{}: {} at once, context {}", candidate.change, format_count(candidate.max_concurrency),
-                     format_count(candidate.max_context));
-}
-
 std::vector<std::string> header_of(std::span<const serving::CapacityCell> cells) {
   std::vector<std::string> header{"context"};
   for (const auto& cell : cells) {
@@ -288,24 +281,6 @@ Paragraph serving_capacity(const ServingReport& report, const TextStyle& style) 
 
 namespace {
 
-Paragraph serving_changes(const ServingReport& report, const TextStyle& style) {
-  Paragraph block;
-  for (const auto& candidate : report.found) {
-    const auto* lacks = candidate.starts && !candidate.carries ? "; does not carry the load" : "";
-    add_lines(block, labelled(block.lines.empty() ? "found" : "", change_of(candidate, false) + lacks, style));
-  }
-  constexpr std::size_t few = 5;  // the verdict is that of the best
-  const bool limited = !report.answer.broken_limits.empty();
-  const std::size_t found = block.lines.size();
-  block.least = std::min(few, found);
-  for (const auto& candidate : report.advice) {
-    const bool first = block.lines.size() == found;
-    add_lines(block, labelled(first ? "try" : "", change_of(candidate, limited), style));
-  }
-  if (!report.advice.empty()) ++block.least;
-  return block;
-}
-
 Paragraph serving_remarks(const ServingReport& report, const TextStyle& style) {
   Paragraph block;
   add_lines(block, labelled("notes", quantity::joined(report.answer.notes, "; "), style));
@@ -370,31 +345,39 @@ Paragraph serving_last(const ServingReport& report, const TextStyle& style) {
 std::string to_text(const ServingReport& report, const TextStyle& style) {
   // What a search found takes the place of what the question's own layout holds.
   const bool searched = report.plans && !style.full && !style.explain;
-  auto launch = serving_launch(report, style);
-  constexpr std::size_t short_command = 2;
-  const std::size_t longer = std::min<std::size_t>(3, launch.least - std::min(launch.least, short_command));
-  auto memory = searched ? Paragraph() : serving_memory(report, style, 4 - longer);
-  if (!report.found.empty()) memory.least = 0;
-  if (!report.found.empty()) memory.ends = {0, memory.lines.size()};
-  std::array blocks{serving_verdict(report, style),
-                    std::move(memory),
-                    table_of(report, style),
-                    serving_capacity(report, style),
-                    serving_speed(report, style),
-                    serving_plans(report, style),
-                    serving_changes(report, style),
-                    serving_remarks(report, style),
-                    std::move(launch),
-                    serving_last(report, style)};
   const bool whole = style.full || style.explain || !report.table.empty();
   const bool warned = report.answer.capacity.queued > 0;  // on a line beside the answer
   const auto lines = whole ? blocks_without_end : style.lines - std::min<std::size_t>(style.lines, warned ? 1 : 0);
-  const std::string text = on_a_screen(blocks, lines);
-  const bool has_room = std::cmp_less_equal(std::ranges::count(text, '\n'), lines);
-  if (has_room || report.launch_notes.empty()) return on_screen(text, style);
-  constexpr std::string_view elsewhere = "--full prints the command, and what has to be put in it";
-  blocks[blocks.size() - 2] = {labelled(report.launch_label(), elsewhere, style), 1};
-  return on_screen(on_a_screen(blocks, lines), style);
+  auto launch = serving_launch(report, style);
+  constexpr std::size_t short_command = 2;
+  std::size_t largest = 4 - std::min<std::size_t>(3, launch.least - std::min(launch.least, short_command));
+  const auto composed = [&] {
+    auto memory = searched ? Paragraph() : serving_memory(report, style, largest);
+    if (!report.found.empty()) memory.least = 0;
+    if (!report.found.empty()) memory.ends = {0, memory.lines.size()};
+    std::array blocks{serving_verdict(report, style),
+                      std::move(memory),
+                      table_of(report, style),
+                      serving_capacity(report, style),
+                      serving_speed(report, style),
+                      serving_plans(report, style),
+                      serving_changes(report, style),
+                      serving_remarks(report, style),
+                      launch,
+                      serving_last(report, style)};
+    return on_a_screen(blocks, lines);
+  };
+  const auto is_too_long = [&](const std::string& text) {
+    return std::cmp_greater(std::ranges::count(text, '\n'), lines);
+  };
+  std::string text = composed();
+  if (is_too_long(text) && !report.launch_notes.empty()) {
+    constexpr std::string_view elsewhere = "--full prints the command, and what has to be put in it";
+    launch = {labelled(report.launch_label(), elsewhere, style), 1};
+    text = composed();
+  }
+  for (; is_too_long(text) && largest > 1; text = composed()) --largest;
+  return on_screen(text, style);
 }
 
 }  // namespace llmcalc::render

@@ -99,6 +99,19 @@ TEST_CASE("every model preset is answered on one screen, whether it fits or not"
   }
 }
 
+TEST_CASE("a server is answered on one screen where its limits, its load and its command are long") {
+  for (const Words& words :
+       {Words{"--model", "mamba-1.4b", "--gpu", "b300-sxm:8", "--batched-tokens", "128", "--rate", "0.5",
+              "--max-memory", "8GiB"},
+        {"--model", "llama-13b", "--gpu", "tpu-v4", "--pp", "1", "--tpot-p95", "30ms", "--price", "1e6"},
+        {"--model", "clip-vit-large-patch14", "--gpu", "rx-9070-xt", "--rate", "10", "--gpus-per-node", "4",
+         "--carbon-intensity", "400", "--margin", "1GiB"}}) {
+    Words asked{"serve"};
+    asked.insert(asked.end(), words.begin(), words.end());
+    check_screen(asked);
+  }
+}
+
 TEST_CASE("a server for every model preset is answered on one screen, whether it starts or not", "[long]") {
   for (const auto& model : read::Catalogue().models()) {
     for (const Words& server : {Words{"--gpu", "rtx-4090"},

@@ -110,6 +110,7 @@ std::vector<std::string> labelled(std::string_view label, std::string_view text,
 Paragraph serving_verdict(const ServingReport& report, const TextStyle& style);
 Paragraph serving_capacity(const ServingReport& report, const TextStyle& style);
 Paragraph serving_speed(const ServingReport& report, const TextStyle& style);
+Paragraph serving_changes(const ServingReport& report, const TextStyle& style);
 Paragraph serving_plans(const ServingReport& report, const TextStyle& style);
 
 /// A command under a label, broken where a shell lets it be broken.
