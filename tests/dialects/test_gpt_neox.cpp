@@ -2,11 +2,8 @@
 
 #include "../answer/asking.hpp"
 #include "answer/figures.hpp"
-#include "catch.hpp"
-#include "dialects/reading.hpp"
-#include "quantity/text.hpp"
+#include "dialects/read.hpp"
 #include "read/vocabulary.hpp"
-#include "read/words.hpp"
 
 #include <optional>
 #include <string>
@@ -17,15 +14,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-dialects::Reading read_neox(std::string_view text) {
-  return dialects::read_launch_file(text, "neox.yml",
-                                    [](const std::string&) { return std::optional<dialects::NamedFile>(); });
-}
-
-std::string neox_word(const dialects::Reading& reading, std::string_view term) {
-  const auto* word = read::find_word(reading.words, term);
-  return word == nullptr ? "-" : word->text;
-}
+dialects::Reading read_neox(std::string_view text) { return test::read_alone(text, "neox.yml"); }
 
 struct NeoxFile {
   std::string_view file;   ///< below configs, and the commit
@@ -144,11 +133,7 @@ TEST_CASE("GPT-NeoX's own files are read as its program takes them") {
     const auto reading = read_neox(each.text);
     CHECK(reading.kind == "GPT-NeoX configuration");
     CHECK(reading.unread.empty());
-    for (const auto term : quantity::pieces_of(each.terms, " ")) {
-      const auto equals = term.find('=');
-      CAPTURE(term);
-      CHECK(neox_word(reading, term.substr(0, equals)) == term.substr(equals + 1));
-    }
+    test::check_terms(reading, each.terms);
   }
 }
 
@@ -186,8 +171,8 @@ TEST_CASE("GPT-NeoX's command names its files in a folder") {
   };
   const auto reading =
       dialects::read_launch_command("python ./deepy.py train.py -d configs 125M.yml local", "command", find);
-  CHECK(neox_word(reading, "layers") == "12");
-  CHECK(neox_word(reading, "steps") == "7");
-  CHECK(neox_word(reading, "gpus") == "4");
+  CHECK(test::word_of(reading, "layers") == "12");
+  CHECK(test::word_of(reading, "steps") == "7");
+  CHECK(test::word_of(reading, "gpus") == "4");
   CHECK(reading.unread.empty());
 }

@@ -1,0 +1,36 @@
+// Files as a test writes them down, and the terms that were read of them.
+#pragma once
+
+#include "catch.hpp"
+#include "dialects/reading.hpp"
+#include "quantity/text.hpp"
+#include "read/words.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace llmcalc::test {
+
+/// A file that names no other.
+inline dialects::Reading read_alone(std::string_view text, std::string_view name) {
+  return dialects::read_launch_file(text, name,
+                                    [](const std::string&) { return std::optional<dialects::NamedFile>(); });
+}
+
+/// "-" where nothing is said of the term.
+inline std::string word_of(const dialects::Reading& reading, std::string_view term) {
+  const auto* word = read::find_word(reading.words, term);
+  return word == nullptr ? "-" : word->text;
+}
+
+/// \param terms  "tp=2 sp=1 pp=-"
+inline void check_terms(const dialects::Reading& reading, std::string_view terms) {
+  for (const auto term : quantity::pieces_of(terms, " ")) {
+    const auto equals = term.find('=');
+    CAPTURE(term);
+    CHECK(word_of(reading, term.substr(0, equals)) == term.substr(equals + 1));
+  }
+}
+
+}  // namespace llmcalc::test
