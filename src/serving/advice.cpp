@@ -1,13 +1,21 @@
 #include "serving/advice.hpp"
 
+#include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "quantity/lists.hpp"
 #include "serving/inner/candidates.hpp"
 #include "serving/inner/engines.hpp"
+#include "serving/speed.hpp"
 #include "spec/names.hpp"
+#include "spec/node.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
 
 namespace llmcalc::serving {
 
@@ -27,15 +35,6 @@ bool is_narrower(const Question& question, Quant quant) {
   return can_run(other) && model_bytes(other) / model_bytes(question) < worth_it;
 }
 
-/// Requests within a shorter context.
-Question with_context(Question question, std::int64_t context) {
-  auto& load = question.serving.load;
-  load.context = context;
-  load.output = std::min(load.output, context / 2);
-  load.prompt = std::min(load.prompt, context - load.output);
-  return question;
-}
-
 constexpr const char* cache_cost = "8-bit keys and values";
 
 /// The question with keys and values in 8 bits, if its engine keeps such and they are not so yet.
@@ -51,49 +50,50 @@ std::string cache_words(const Question& question) {
   return fmt::format("--kv-dtype {}", spec::name_of(question.serving.cache));
 }
 
+/// Tokens that a conversation has at least: what Ollama gives one on the smallest cards (envconfig/config.go,
+/// OLLAMA_CONTEXT_LENGTH: "default: 4k/32k/256k based on VRAM").
+constexpr std::int64_t conversation = 4096;
+
+/// Dollars an hour of all accelerators; 0 where nobody knows a price.
+double hourly(const Question& question) {
+  const auto price = price_of(question);
+  return price ? quantity::in_dollars(*price) * static_cast<double>(question.layout.gpus) : 0;
+}
+
+std::string quant_words(Quant quant) { return fmt::format("--quant {}", spec::name_of(quant)); }
+constexpr const char* quant_cost = "a quantized checkpoint";
+constexpr const char* quant_cost_and = "a quantized checkpoint, ";
+
 class Adviser {
  public:
   Adviser(const Question& question, const Capacity& present) : question_(question), present_(present) {}
 
-  bool take_if_better(Candidate candidate) {
-    const bool helps =
-        present_.max_concurrency == 0 ? candidate.starts : candidate.max_concurrency > present_.max_concurrency;
-    if (helps) found_.push_back(std::move(candidate));
-    return helps;
-  }
-
   /// A change that makes room for shorter requests alone is told with their context, where there is no room for any
-  /// now.
+  /// now. \return  whether it keeps what was asked
   bool try_change(const Question& changed, const std::string& change, const std::string& cost) {
-    Candidate candidate = weigh(changed, change, cost);
-    const std::int64_t context = candidate.max_context - candidate.max_context % shortest_context;
-    if (!candidate.starts && context > 0 && present_.max_context == 0) {
-      candidate = weigh(with_context(changed, context), fmt::format("{} --context {}", change, context),
-                        cost + ", shorter requests");
+    Weighed weighed = weighed_as_asked(changed, change, cost);
+    if (!weighed.candidate.starts && present_.max_context == 0) {
+      const std::int64_t context = longest(capacity_of(deploy(changed)));
+      if (context >= shortest_context)
+        weighed = shorter(changed, context - context % shortest_context, change + " ", cost + ", shorter requests");
     }
-    return take_if_better(std::move(candidate));
+    return take_if_better(std::move(weighed));
   }
 
-  void cache() {
-    if (const auto changed = with_narrow_cache(question_)) try_change(*changed, cache_words(*changed), cache_cost);
+  bool cache(const Question& question, const std::string& words, const std::string& cost) {
+    const auto changed = with_narrow_cache(question);
+    return changed && try_change(*changed, words + cache_words(*changed), cost + cache_cost);
   }
 
+  /// Narrower weights, if need be with a narrower cache: two that keep what was asked are a choice.
   void weights() {
-    int tried = 0;
+    int kept = 0;
     for (const Quant quant : ladder(question_.serving.engine)) {
-      if (tried == 2 || !is_narrower(question_, quant)) continue;
-      Question changed = question_;
-      changed.serving.quant = quant;
-      const std::string words = fmt::format("--quant {}", spec::name_of(quant));
-      if (!try_change(changed, words, "a quantized checkpoint")) with_cache(changed, words);
-      ++tried;
-    }
-  }
-
-  /// Narrower weights that do not make room alone may do so with a narrower cache, still without another card.
-  void with_cache(const Question& narrower, const std::string& words) {
-    if (const auto changed = with_narrow_cache(narrower)) {
-      try_change(*changed, words + " " + cache_words(*changed), fmt::format("a quantized checkpoint, {}", cache_cost));
+      if (kept == 2 || !is_narrower(question_, quant)) continue;
+      const Question changed = quantized(quant);
+      const std::string words = quant_words(quant);
+      const bool keeps = try_change(changed, words, quant_cost) || cache(changed, words + " ", quant_cost_and);
+      if (keeps) ++kept;
     }
   }
 
@@ -115,8 +115,10 @@ class Adviser {
 
   void context() {
     if (present_.max_concurrency > 0 || present_.max_context == 0) return;
-    try_change(with_context(question_, present_.max_context), fmt::format("--context {}", present_.max_context),
-               "shorter requests");
+    const std::int64_t context = longest(present_);
+    Weighed weighed = shorter(question_, context, "", "shorter requests");
+    weighed.shortens_only = true;
+    take_if_better(std::move(weighed));
   }
 
   /// Layers that a card has no room for stay in the machine's memory: of a mixture its experts, else whole ones, the
@@ -139,47 +141,178 @@ class Adviser {
     });
   }
 
+  /// The fewest accelerators on which a copy keeps what was asked, and with narrower weights fewer still. Copies on
+  /// accelerators that are there already are given up first.
   void ranks() {
-    Question changed = question_;
-    auto& layout = changed.layout;
-    const bool cards = spec::reads_gguf(question_.serving.engine);
-    const std::int64_t next = 2 * (cards ? layout.gpus : layout.tp);
-    const auto& shape = question_.model.shape;
-    if (!cards && (shape.heads % next != 0 || shape.ffn % next != 0)) return;
-    layout.gpus *= 2;
-    if (!cards) layout.tp = next;
-    if (!cards) layout.etp *= 2;
-    if (shape.moe.experts > 0 && shape.moe.expert_ffn % layout.etp != 0) return;
-    try_change(changed, cards ? fmt::format("--gpus {}", next) : fmt::format("--gpus {} --tp {}", layout.gpus, next),
-               "twice the accelerators");
+    std::int64_t most = most_accelerators;
+    const auto take = [&](const Question& question, const std::string& words, const std::string& cost) {
+      const std::int64_t found = spread(question, words, cost, most);
+      if (found > 0) most = found - 1;
+    };
+    take(question_, "", "");
+    for (const Quant quant : ladder(question_.serving.engine)) {
+      if (is_narrower(question_, quant) && !keeps_with(quant))
+        take(quantized(quant), quant_words(quant) + " ", quant_cost_and);
+    }
   }
 
   void card(const std::vector<spec::Accelerator>& larger) {
     Question changed = question_;
     changed.pricing.memory.reset();
     const auto count = question_.layout.gpus > 1 ? fmt::format(":{}", question_.layout.gpus) : std::string();
+    std::optional<Weighed> first;
     for (const auto& gpu : larger) {
       changed.gpu = gpu;
-      if (take_if_better(weigh(changed, "--gpu " + changed.gpu->id + count, "another accelerator"))) return;
+      changed.layout.nodes = spec::usual_nodes(changed.layout.gpus, spec::accelerators_per_node(gpu));
+      if (!can_run(changed) || changed.layout.nodes > question_.layout.nodes) continue;
+      Weighed weighed = weighed_as_asked(changed, "--gpu " + changed.gpu->id + count, "another accelerator");
+      if (!weighed.candidate.starts || (first && !weighed.keeps())) continue;
+      first = std::move(weighed);
+      if (first->keeps()) break;
     }
+    if (first) take_if_better(*std::move(first));
   }
 
-  std::vector<Candidate> take() && { return std::move(found_); }
+  /// What keeps the question stands before what takes from it, and of that the longest requests; then the accelerators
+  /// that are there before others, and of those what costs less an hour where all prices are known. Where something
+  /// keeps the question, only shorter requests of the server as it is stand beside that.
+  std::vector<Candidate> take() && {
+    const bool any_keeps = std::ranges::any_of(found_, &Weighed::keeps);
+    if (any_keeps && present_.max_concurrency == 0)
+      std::erase_if(found_, [](const Weighed& each) { return !each.keeps() && !each.shortens_only; });
+    const bool priced = std::ranges::all_of(found_, [](const Weighed& each) { return each.price > 0; });
+    std::ranges::stable_sort(found_, {}, [&](const Weighed& each) {
+      const double price = priced ? each.price : 0;
+      const std::int64_t shortness = each.keeps() ? 0 : -each.candidate.max_context;
+      return std::tuple(!each.keeps(), shortness, each.on_others, price);
+    });
+    return quantity::mapped(found_, &Weighed::candidate);
+  }
 
  private:
+  struct Weighed {
+    Candidate candidate;
+    double price = 0;            ///< of all accelerators an hour; 0: not known
+    bool on_others = false;      ///< or on more accelerators than there are
+    bool shortens_only = false;  ///< requests, and nothing of the server
+    bool keeps() const { return candidate.carries; }
+  };
+
+  Weighed weighed_as_asked(const Question& changed, const std::string& change, const std::string& cost) const {
+    const bool on_others = changed.gpu->id != question_.gpu->id || changed.layout.gpus > question_.layout.gpus;
+    return {weigh(changed, change, cost), hourly(changed), on_others};
+  }
+
+  /// A context that nobody asked for may be shorter than the model's, as the engine itself proposes, if it holds a
+  /// conversation.
+  Weighed shorter(const Question& changed, std::int64_t context, const std::string& words,
+                  const std::string& cost) const {
+    const auto [question, said] = with_context(changed, context);
+    Weighed weighed = weighed_as_asked(question, words + said, cost);
+    const bool is_enough = question_.serving.load.context == 0 && context >= std::min(present_.context, conversation);
+    weighed.candidate.carries = weighed.candidate.carries && is_enough;
+    return weighed;
+  }
+
+  /// Tokens of one request, or of each of all where nobody asked for a context.
+  std::int64_t longest(const Capacity& capacity) const {
+    const bool of_all = question_.serving.load.context == 0 && capacity.shared_context >= shortest_context;
+    return of_all ? capacity.shared_context : capacity.max_context;
+  }
+
+  /// \return  whether it keeps what was asked
+  bool take_if_better(Weighed weighed) {
+    const Candidate& candidate = weighed.candidate;
+    const bool helps =
+        present_.max_concurrency == 0 ? candidate.starts : candidate.max_concurrency > present_.max_concurrency;
+    const bool keeps = weighed.keeps();
+    if (helps) found_.push_back(std::move(weighed));
+    return helps && keeps;
+  }
+
+  Question quantized(Quant quant) const {
+    Question changed = question_;
+    changed.serving.quant = quant;
+    return changed;
+  }
+
+  bool keeps_with(Quant quant) const {
+    const Question changed = quantized(quant);
+    const auto narrow = with_narrow_cache(changed);
+    return weigh(changed, {}, {}).carries || (narrow && weigh(*narrow, {}, {}).carries);
+  }
+
+  /// The next wider copy: of twice the ranks, while a machine has so many and layers can be cut so often, else of twice
+  /// the stages.
+  std::optional<Copies> wider(Copies copies) const {
+    const auto& layout = question_.layout;
+    const std::int64_t joined = spec::accelerators_per_node(question_.gpu);
+    const bool is_rank = can_cut(question_.model, 2 * copies.tp) && 2 * copies.tp * copies.pp <= joined &&
+                         spec::kind_of(question_.serving.engine) == spec::EngineKind::server;
+    (is_rank ? copies.tp : copies.pp) *= 2;
+    const bool is_of_racks = question_.gpu->memory_type.starts_with("HBM");
+    const std::int64_t all = quantity::product(copies.tp, copies.pp, question_.serving.layout.attention_dp);
+    if (copies.pp > question_.model.layer_count() || all > (is_of_racks ? most_accelerators : joined))
+      return std::nullopt;
+    copies.count = std::max<std::int64_t>(1, layout.dp * layout.tp * layout.pp / (copies.tp * copies.pp));
+    return copies;
+  }
+
+  std::optional<Question> widened(const Question& question, Copies& copies) const {
+    if (!spec::reads_gguf(question.serving.engine)) {
+      const auto next = wider(copies);
+      if (!next) return std::nullopt;
+      copies = *next;
+      return copied(question, copies);
+    }
+    copies.count *= 2;
+    if (copies.count > spec::accelerators_per_node(question.gpu)) return std::nullopt;
+    return copied(question, copies);
+  }
+
+  std::string ranks_words(const Question& changed) const {
+    const auto& layout = changed.layout;
+    std::string words = fmt::format("--gpus {}", layout.gpus);
+    if (layout.tp != question_.layout.tp) words += fmt::format(" --tp {}", layout.tp);
+    if (layout.pp != question_.layout.pp) words += fmt::format(" --pp {}", layout.pp);
+    return words;
+  }
+
+  /// The fewest accelerators that keep what was asked. \return  how many; 0 where none of at most so many do
+  std::int64_t spread(const Question& question, const std::string& words, const std::string& cost, std::int64_t most) {
+    const auto& layout = question.layout;
+    const bool on_cards = spec::reads_gguf(question.serving.engine);
+    Copies copies{layout.tp, on_cards ? layout.gpus : layout.dp, question.serving.layout.prefill_servers, layout.pp};
+    bool any = false;
+    while (const auto changed = widened(question, copies)) {
+      const std::int64_t gpus = changed->layout.gpus;
+      if (gpus > most) return 0;
+      const auto weighed =
+          weighed_as_asked(*changed, words + ranks_words(*changed), cost + fmt::format("{} accelerators", gpus));
+      if (weighed.keeps() || (weighed.candidate.starts && !std::exchange(any, true))) take_if_better(weighed);
+      if (weighed.keeps()) return gpus;
+    }
+    return 0;
+  }
+
   /// The fewest layers that must stay away from the cards. \param leave  has that many stay away, and says so
   template <class Leave>
   void fewest(std::int64_t layers, const Leave& leave) {
-    const auto starts = [&](std::int64_t away) {
+    const auto asked = [&](std::int64_t away) {
       Question changed = question_;
       leave(changed.serving.options, away);
-      return capacity_of(deploy(changed)).max_concurrency > 0;
+      return weigh(changed, {}, {});
     };
-    if (!starts(layers)) return;
+    const Candidate most = asked(layers);
+    if (!most.starts) return;
+    const auto is_enough = [&](std::int64_t away) {
+      const Candidate candidate = asked(away);
+      return most.carries ? candidate.carries : candidate.starts;
+    };
     std::int64_t enough = layers;
     for (std::int64_t few = 0; enough - few > 1;) {
       const std::int64_t middle = few + (enough - few) / 2;
-      (starts(middle) ? enough : few) = middle;
+      (is_enough(middle) ? enough : few) = middle;
     }
     Question changed = question_;
     const std::string words = leave(changed.serving.options, enough);
@@ -187,10 +320,11 @@ class Adviser {
   }
 
   static constexpr std::int64_t shortest_context = 1024;  ///< tokens: fewer hold no conversation
+  static constexpr std::int64_t most_accelerators = 64;   ///< of one copy: more are a question of their own
 
   const Question& question_;
   const Capacity& present_;
-  std::vector<Candidate> found_;
+  std::vector<Weighed> found_;
 };
 
 }  // namespace
@@ -225,7 +359,7 @@ std::vector<Candidate> advise_load(const Question& question) {
     if (!is_narrower(question, quant)) continue;
     Question changed = question;
     changed.serving.quant = quant;
-    if (take(weigh(changed, fmt::format("--quant {}", spec::name_of(quant)), "a quantized checkpoint"))) break;
+    if (take(weigh(changed, quant_words(quant), quant_cost))) break;
   }
   take(std::move(find(question, Find::gpus).front()));
   return found;
@@ -242,7 +376,7 @@ std::vector<Candidate> advise(const ServingAnswer& answer,
   if (carries || !question.gpu) return {};
   Adviser adviser(question, capacity);
   adviser.options();
-  adviser.cache();
+  adviser.cache(question, "", "");
   adviser.context();
   adviser.weights();
   adviser.layers();

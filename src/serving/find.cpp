@@ -6,6 +6,8 @@
 #include "serving/inner/candidates.hpp"
 #include "serving/inner/engines.hpp"
 #include "serving/speed.hpp"
+#include "spec/cut.hpp"
+#include "spec/load.hpp"
 #include "spec/names.hpp"
 #include "spec/node.hpp"
 
@@ -38,6 +40,48 @@ Candidate weigh(const Question& question, std::string change, std::string cost) 
   const Capacity capacity = capacity_of(deployment);
   return {std::move(change),    std::move(cost),          capacity.max_concurrency > 0,
           capacity.max_context, capacity.max_concurrency, carries(deployment, capacity)};
+}
+
+std::pair<Question, std::string> with_context(Question question, std::int64_t context) {
+  auto& load = question.serving.load;
+  std::string words = fmt::format("--context {}", context);
+  load.context = context;
+  if (!load.lengths_said) {
+    spec::share_context(load);
+  } else if (load.prompt + load.output > context) {
+    load.output = std::min(load.output, context / 2);
+    load.prompt = std::min(load.prompt, context - load.output);
+    words += fmt::format(" --prompt {} --output {}", load.prompt, load.output);
+  }
+  return {std::move(question), std::move(words)};
+}
+
+bool can_cut(const spec::Model& model, std::int64_t tp) {
+  const auto& moe = model.shape.moe;
+  return !spec::uneven_cut(model, tp) && (moe.experts == 0 || moe.expert_ffn % tp == 0);
+}
+
+Question copied(Question question, const Copies& copies) {
+  const auto [tp, count, readers, pp] = copies;
+  spec::Layout& layout = question.layout;
+  if (spec::reads_gguf(question.serving.engine)) {
+    layout = {};
+    layout.gpus = count;
+    return question;
+  }
+  auto& serving = question.serving.layout;
+  if (tp != layout.tp) {
+    layout.tp = tp;
+    layout.etp = quantity::product(tp, serving.attention_dp) / layout.ep;
+    if (serving.expert_tp) serving.expert_tp = layout.etp;
+  }
+  layout.pp = pp;
+  layout.dp = count;
+  serving.prefill_servers = readers;
+  const std::int64_t ranks = count * tp + readers * serving.prefill_tp.value_or(tp);
+  layout.gpus = quantity::product(ranks, layout.pp, serving.attention_dp);
+  layout.nodes = spec::usual_nodes(layout.gpus, spec::accelerators_per_node(question.gpu));
+  return question;
 }
 
 namespace {
@@ -93,52 +137,22 @@ std::vector<Candidate> find_context(const Question& question, const Capacity& ca
     return beyond_memory(deployment, tightest_rank(deployment, {context, 1})).empty();
   };
   const auto longest = largest(capacity.shared_context, leaves_enough);
-  changed.serving.load.context = longest > 0 ? longest : capacity.shared_context;
-  return {present(changed, fmt::format("--context {}", changed.serving.load.context))};
+  const auto [found, said] = with_context(question, longest > 0 ? longest : capacity.shared_context);
+  return {present(found, said)};
 }
 
 /// Ranks that one layer can be cut over. Pipelines and ranks of experts stay as they were said.
 std::vector<std::int64_t> widths_of(const Question& question) {
   const spec::Layout& layout = question.layout;
-  const auto& shape = question.model.shape;
   if (layout.pp > 1 || layout.ep > 1 || question.serving.layout.attention_dp > 1) return {layout.tp};
   std::vector<std::int64_t> widths;
   constexpr std::int64_t most = 64;
   const std::int64_t joined = std::min(most, spec::accelerators_per_node(question.gpu));
   for (std::int64_t tp = 1; tp <= joined; tp *= 2) {
-    if (shape.heads % tp != 0 || shape.ffn % tp != 0) break;
-    if (shape.moe.experts > 0 && shape.moe.expert_ffn % tp != 0) break;
+    if (!can_cut(question.model, tp)) break;
     widths.push_back(tp);
   }
   return widths;
-}
-
-/// Copies of a server, each on so many tensor-parallel ranks, and those that read prompts for them.
-struct Copies {
-  std::int64_t tp = 1;
-  std::int64_t count = 1;
-  std::int64_t readers = 0;
-};
-
-/// Cards that hold layers have no copies.
-Question copied(Question question, const Copies& copies) {
-  const auto [tp, count, readers] = copies;
-  spec::Layout& layout = question.layout;
-  if (spec::reads_gguf(question.serving.engine)) {
-    layout = {};
-    layout.gpus = count;
-    return question;
-  }
-  if (tp != layout.tp) {
-    layout.tp = layout.etp = tp;
-    if (question.serving.layout.expert_tp) question.serving.layout.expert_tp = tp;
-  }
-  layout.dp = count;
-  question.serving.layout.prefill_servers = readers;
-  const std::int64_t ranks = count * tp + readers * question.serving.layout.prefill_tp.value_or(tp);
-  layout.gpus = quantity::product(ranks, layout.pp, question.serving.layout.attention_dp);
-  layout.nodes = spec::usual_nodes(layout.gpus, spec::accelerators_per_node(question.gpu));
-  return question;
 }
 
 /// As few as carry the load; one where none do. \param carry  whether so many do
@@ -154,9 +168,10 @@ Copies fewest_copies(const Question& question, std::int64_t tp, std::int64_t lim
     const Deployment deployment = deploy(copied(question, copies));
     return carries(deployment, capacity_of(deployment));
   };
-  Copies copies{tp, 1, question.serving.layout.prefill_servers > 0 ? limit : 0};
-  copies.count = fewest(limit, [&](std::int64_t n) { return carry({tp, n, copies.readers}); });
-  if (copies.readers > 0) copies.readers = fewest(limit, [&](std::int64_t n) { return carry({tp, copies.count, n}); });
+  Copies copies{tp, 1, question.serving.layout.prefill_servers > 0 ? limit : 0, question.layout.pp};
+  copies.count = fewest(limit, [&](std::int64_t n) { return carry({tp, n, copies.readers, copies.pp}); });
+  if (copies.readers > 0)
+    copies.readers = fewest(limit, [&](std::int64_t n) { return carry({tp, copies.count, n, copies.pp}); });
   return copies;
 }
 

@@ -61,7 +61,7 @@ struct DraftModel;
 struct Draft {
   DraftKind kind = DraftKind::none;
   std::int64_t tokens = 1;  ///< proposed a step
-  std::string model;        ///< its name, where it is a model of its own
+  std::string model;        ///< its name, where it is a model of its own, or layers that somebody named
 
   friend bool operator==(const Draft&, const Draft&) = default;
 };
@@ -108,6 +108,7 @@ struct Load {
   std::int64_t context = 0;  ///< longest sequence, prompt and answer together; 0: the engine's own limit
   std::int64_t prompt = 1024;
   std::int64_t output = 256;
+  bool lengths_said = false;              ///< one of both, instead of what follows from the context
   std::optional<double> range_ratio;      ///< shortest prompt and answer, as a share of these, which are the longest
   std::int64_t concurrency = 1;           ///< requests in flight over the whole deployment
   std::optional<double> rate;             ///< requests a second, instead of a concurrency

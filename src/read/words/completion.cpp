@@ -4,6 +4,7 @@
 #include "quantity/lists.hpp"
 #include "read/words/draft.hpp"
 #include "read/words/terms.hpp"
+#include "spec/load.hpp"
 #include "spec/node.hpp"
 #include "spec/traits.hpp"
 
@@ -329,24 +330,18 @@ void complete_method(QuestionDraft& draft) {
   }
 }
 
-namespace {
-
-constexpr std::int64_t usual_output = 256;
-
-}  // namespace
-
 void complete_load(QuestionDraft& draft) {
   spec::Load& load = draft.question.serving.load;
   const bool prompt = draft.given("prompt");
   const bool output = draft.given("output");
+  load.lengths_said = prompt || output;
   if (!draft.given("context")) {
     if (prompt || output) load.context = quantity::checked_add(load.prompt, load.output);
     if (prompt || output) draft.derive("context", "prompt + output");
     return;
   }
-  if (!output)
-    load.output =
-        std::min(usual_output, prompt ? std::max<std::int64_t>(load.context - load.prompt, 0) : load.context / 2);
+  if (!load.lengths_said) spec::share_context(load);
+  if (prompt && !output) load.output = spec::answer_within(std::max<std::int64_t>(load.context - load.prompt, 0));
   if (!prompt) load.prompt = std::max<std::int64_t>(load.context - load.output, 0);
   if (!output) draft.derive("output", "at most what the prompt leaves of the context");
   if (!prompt) draft.derive("prompt", "context - output");

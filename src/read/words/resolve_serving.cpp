@@ -5,6 +5,7 @@
 #include "read/resolve.hpp"
 #include "read/words/draft.hpp"
 #include "read/words/terms.hpp"
+#include "spec/cut.hpp"
 #include "spec/names.hpp"
 #include "spec/node.hpp"
 #include "spec/traits.hpp"
@@ -22,46 +23,8 @@ namespace {
 
 constexpr std::string_view expert_rule = "expert_tp x ep = tp x attention_dp";
 
-/// The dimension that does not go into as many parts as there are ranks, and why it must.
-struct Uneven {
-  std::string_view term;
-  std::string_view why;
-};
-
-/// False of models whose layers are recurrences alone.
-bool attends(const spec::LayerKind& kind) {
-  const auto* state = std::get_if<spec::StateSpace>(&kind.mixer);
-  return state != nullptr ? state->beside.has_value() : !std::holds_alternative<spec::NoMixer>(kind.mixer);
-}
-
-bool has_attention(const spec::Model& model) { return std::ranges::any_of(model.kinds, attends); }
-
-std::optional<Uneven> uneven_attention(const spec::Shape& shape, std::int64_t tp) {
-  if (shape.heads % tp != 0) return Uneven{"heads", "heads are spread over the ranks one by one"};
-  const bool even = shape.kv_heads >= tp ? shape.kv_heads % tp == 0 : tp % shape.kv_heads == 0;
-  if (shape.latent.kv_rank == 0 && !even) return Uneven{"kv_heads", "each rank needs as many of them as the others"};
-  const bool dense = shape.moe.experts == 0 || shape.moe.dense_layers > 0 || shape.moe.every > 1;
-  if (dense && shape.ffn % tp != 0) return Uneven{"ffn", "its columns are cut evenly"};
-  return std::nullopt;
-}
-
-/// Heads are cut whole; of keys and values each rank keeps a copy where there are fewer of them than ranks.
-std::optional<Uneven> uneven_cut(const spec::Model& model, std::int64_t tp) {
-  const spec::Shape& shape = model.shape;
-  if (has_attention(model)) {
-    if (const auto found = uneven_attention(shape, tp)) return found;
-  }
-  if (shape.linear.key_heads % tp != 0 || shape.linear.value_heads % tp != 0) {
-    return Uneven{"model", "the heads of its linear attention are spread over the ranks one by one"};
-  }
-  if (shape.state.width % tp != 0 || shape.state.heads % tp != 0) {
-    return Uneven{"model", "the channels of its recurrent layers are spread over the ranks"};
-  }
-  return std::nullopt;
-}
-
 void check_cut(const QuestionDraft& draft) {
-  const auto uneven = uneven_cut(draft.question.model, draft.question.layout.tp);
+  const auto uneven = spec::uneven_cut(draft.question.model, draft.question.layout.tp);
   if (uneven) draft.contradiction("tp", uneven->term, uneven->why);
 }
 
@@ -300,7 +263,7 @@ void share_out(QuestionDraft& draft) {
   const std::int64_t copies = product(layout.pp, serving.layout.attention_dp, servers);
   if (layout.gpus % copies != 0 || layout.gpus == copies) return;
   const std::int64_t most = layout.gpus / copies;
-  layout.tp = largest_divisor(most, [&](std::int64_t tp) { return !uneven_cut(draft.question.model, tp); });
+  layout.tp = largest_divisor(most, [&](std::int64_t tp) { return !spec::uneven_cut(draft.question.model, tp); });
   draft.assume("tp", "gpus / (attention_dp x pp)", std::to_string(layout.tp),
                layout.tp == most ? "all the accelerators" : "the most that its heads are cut into");
 }

@@ -1,12 +1,14 @@
 // A changed question and what comes of it, as advice and --find weigh them.
 #pragma once
 
+#include "llmcalc/spec/question.hpp"
 #include "serving/advice.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace llmcalc::serving {
 
@@ -18,6 +20,23 @@ bool carries(const Deployment& deployment, const Capacity& capacity);
 /// \param change  as it is typed
 /// \param cost    what it costs in words
 Candidate weigh(const spec::Question& question, std::string change, std::string cost);
+
+/// Requests within a context, and what asks for them: lengths that were said and do not fit into it are said again.
+std::pair<spec::Question, std::string> with_context(spec::Question question, std::int64_t context);
+
+/// Whether each of so many tensor-parallel ranks has the same part of every layer.
+bool can_cut(const spec::Model& model, std::int64_t tp);
+
+/// Copies of a server, each on so many ranks and stages, and those that read prompts for them.
+struct Copies {
+  std::int64_t tp = 1;
+  std::int64_t count = 1;
+  std::int64_t readers = 0;
+  std::int64_t pp = 1;
+};
+
+/// The question on as many accelerators as these copies take. Cards that hold layers have no copies: `count` of them.
+spec::Question copied(spec::Question question, const Copies& copies);
 
 /// The types in which weights rest that an engine's users take, the widest first.
 std::span<const formats::Quant> ladder(spec::Engine engine);

@@ -1,0 +1,23 @@
+// How a context is shared between a prompt and its answer where nobody says.
+#pragma once
+
+#include "llmcalc/spec/serving.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace llmcalc::spec {
+
+/// Tokens of an answer where nobody says, at most those that there is room for.
+constexpr std::int64_t answer_within(std::int64_t room) {
+  constexpr std::int64_t usual = 256;
+  return std::min(usual, room);
+}
+
+/// An answer of at most half the context, and the prompt in the rest.
+constexpr void share_context(Load& load) {
+  load.output = answer_within(load.context / 2);
+  load.prompt = load.context - load.output;
+}
+
+}  // namespace llmcalc::spec
