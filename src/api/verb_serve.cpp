@@ -39,8 +39,9 @@ dialects::ServedNames served_names(const std::vector<read::Given>& words, const 
     names.repository = repository(named->text, named->origin.where);  // "Llama-3.1-8B-AWQ" is one of its own
     names.published = resolved.published.value_or(formats::Quant::bf16);
   }
-  const std::string& draft = question.serving.options.draft.model;
-  if (!draft.empty()) names.draft = draft.find('/') != std::string::npos ? draft : repository(draft, "--draft");
+  const auto& [kind, _, draft] = question.serving.options.draft;
+  const bool as_said = kind == spec::DraftKind::eagle || draft.find('/') != std::string::npos;
+  if (!draft.empty()) names.draft = as_said ? draft : repository(draft, "--draft");
   return names;
 }
 

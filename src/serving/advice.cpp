@@ -173,9 +173,9 @@ class Adviser {
     if (first) take_if_better(*std::move(first));
   }
 
-  /// What keeps the question stands before what takes from it, and of that the longest requests; then the accelerators
-  /// that are there before others, and of those what costs less an hour where all prices are known. Where something
-  /// keeps the question, only shorter requests of the server as it is stand beside that.
+  /// Changes that keep the question stand before those that take from it, of which the longest requests; then the
+  /// accelerators that are there before others, and of those what costs less an hour where all prices are known. Where
+  /// something keeps the question, only shorter requests of the server as it is stand beside that.
   std::vector<Candidate> take() && {
     const bool any_keeps = std::ranges::any_of(found_, &Weighed::keeps);
     if (any_keeps && present_.max_concurrency == 0)

@@ -1,4 +1,4 @@
-// What of a model's layers is spread over tensor-parallel ranks and has to go into as many parts.
+// The parts of a model's layers that are spread over tensor-parallel ranks and have to go into as many pieces.
 #pragma once
 
 #include "llmcalc/spec/model.hpp"

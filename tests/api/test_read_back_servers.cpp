@@ -149,8 +149,12 @@ TEST_CASE("what proposes tokens ahead is told to the engine that has it") {
   };
   CHECK(command({"model", "deepseek-v3", "engine", "llama.cpp", "draft", "mtp:2", "gpu", "b200:8"})
             .find("--spec-type draft-mtp") != std::string::npos);
-  CHECK(command({"model", "llama-3.1-8b", "engine", "vllm", "draft", "eagle:3", "gpu", "h100"})
-            .find("--speculative-config.model DRAFT") != std::string::npos);
+  const std::string instruct = "meta-llama/Llama-3.1-8B-Instruct";
+  CHECK(command({"model", instruct, "engine", "vllm", "draft", "eagle:3", "gpu", "h100"})
+            .find("--speculative-config.model yuhuili/EAGLE3-LLaMA3.1-Instruct-8B") != std::string::npos);
+  CHECK(command({"model", instruct, "engine", "vllm", "draft", "eagle=me/mine:3", "gpu", "h100"})
+            .find("--speculative-config.model me/mine") != std::string::npos);
+  CHECK(command({"model", "mistral-7b-v0.3", "engine", "vllm", "draft", "eagle:3", "gpu", "h100"}).empty());
   CHECK(command({"model", "llama-3.1-8b", "engine", "sglang", "max_loras", "2", "gpu", "h100"})
             .find("--max-lora-rank 16 --lora-target-modules all") != std::string::npos);
 }
@@ -158,7 +162,7 @@ TEST_CASE("what proposes tokens ahead is told to the engine that has it") {
 /// sglang python/sglang/srt/server_args.py: of one branch (speculative_eagle_topk 1) "speculative_num_draft_tokens is
 /// adjusted to speculative_num_steps + 1", the token that the model itself adds.
 TEST_CASE("SGLang verifies one token more than its drafter takes steps") {
-  for (const std::string drafter : {"mtp", "eagle", "llama-3.2-1b"}) {
+  for (const std::string drafter : {"mtp", "eagle=me/mine", "llama-3.2-1b"}) {
     for (const int steps : {1, 2, 4, 7}) {
       const std::string model = drafter == "mtp" ? "deepseek-v3" : "llama-3.1-8b";
       const auto draft = drafter + ':' + std::to_string(steps);

@@ -94,6 +94,7 @@ const std::vector<Value> options{
     {"dcp", "2"},
     {"draft", "mtp:2"},
     {"draft", "eagle:3"},
+    {"draft", "eagle=me/mine:3"},
     {"draft", "llama-3.2-1b:4"},
     {"shared_prefix", "512"},
     {"context", "32k"},
@@ -126,12 +127,14 @@ Words beside(const Words& said, const dialects::Reading& reading, bool ggml) {
   return words;
 }
 
-/// A draft that is a model of its own is named by its repository or its file.
+/// A draft that is a model of its own is named by its repository or its file, layers by their checkpoint.
 void name_draft(dialects::Reading& reading, const Words& said) {
   const auto asked = std::ranges::find(said, "draft", &read::Given::term);
   for (auto& word : reading.words) {
     if (asked != said.end() && word.term == "draft" && asked->text.starts_with("llama"))
       word.text = "llama-3.2-1b" + word.text.substr(word.text.rfind(':'));
+    if (asked != said.end() && word.term == "draft" && asked->text == "eagle:3")
+      word.text = "eagle" + word.text.substr(word.text.rfind(':'));
   }
 }
 

@@ -138,7 +138,7 @@ TEST_CASE("advice on a server, on whatever cards and engine, can be typed and do
     const json asked_for{{"context", answer["capacity"]["context"]}, {"concurrency", answer["load"]["concurrency"]}};
     for (const auto& advice : advised) check_retyped(line, asked_for, advice);
     typed += advised.size();
-    // What takes from the question is never said before what keeps it.
+    // A change that takes from the question is never said before one that keeps it.
     CHECK(std::is_partitioned(advised.begin(), advised.end(), keeps));
     if (advised.empty() || !keeps(advised.front())) continue;
     ++kept;

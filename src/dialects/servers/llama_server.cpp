@@ -93,7 +93,8 @@ Text spec_type(const ServerLetter& letter) {
 }
 Text draft_file(const ServerLetter& letter) {
   const std::string& id = letter.names.draft;
-  return if_so(!id.empty(), id.substr(id.rfind('/') + 1) + ".gguf");
+  const bool is_model = letter.serving().options.draft.kind == spec::DraftKind::model;
+  return if_so(is_model, id.substr(id.rfind('/') + 1) + ".gguf");
 }
 Text drafted(const ServerLetter& letter) {
   return drafts(letter) ? above(0, letter.serving().options.draft.tokens) : std::nullopt;

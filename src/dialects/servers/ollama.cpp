@@ -70,7 +70,9 @@ void ollama_rules(Sheet& sheet) {
   assume_load(sheet);
 }
 
-/// Variables are of a server that is started with them, and its client waits for none (ollama cmd/start_default.go).
+/// Variables are of a server that is started with them, and its client waits for none (ollama cmd/start_default.go):
+/// what waits, half a minute at most, asks for its version (docs/api.md, GET /api/version) at its own address
+/// (envconfig/config.go, Host).
 std::string start_ollama(const ServerLetter& letter) {
   const Runnable model = runnable(letter.names, letter.serving().quant);
   std::string variables;
@@ -80,7 +82,10 @@ std::string start_ollama(const ServerLetter& letter) {
     if (is_variable) variables += fmt::format("{}={} ", name, value);
     if (!is_variable) parameters += fmt::format("\\nPARAMETER {} {}", name, value);
   }
-  const std::string server = variables.empty() ? "" : variables + "ollama serve & sleep 2; ";
+  constexpr std::string_view awaited =
+      "ollama serve & curl -sSo /dev/null --retry 30 --retry-delay 1 --retry-connrefused "
+      "http://127.0.0.1:11434/api/version && ";
+  const std::string server = variables.empty() ? "" : variables + std::string(awaited);
   if (!model.is_file && parameters.empty()) return server + "ollama run " + model.name;
   return fmt::format("printf \"FROM {}{}\\n\" > Modelfile; {}ollama create served -f Modelfile && ollama run served",
                      model.name, parameters, server);

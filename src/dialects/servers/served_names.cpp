@@ -48,4 +48,76 @@ std::string ggml_word(CacheType type) {
   return type == CacheType::f32 ? "f32" : std::string(spec::name_of(type));
 }
 
+namespace {
+
+/// How publishers call a checkpoint whose weights are not those under the model's id.
+struct Suffix {
+  Quant quant;
+  std::string_view text;
+};
+
+constexpr std::array suffixes{
+    Suffix{Quant::fp8, "-FP8"},   Suffix{Quant::bnb_nf4, "-bnb-4bit"}, Suffix{Quant::awq, "-AWQ"},
+    Suffix{Quant::gptq, "-GPTQ"}, Suffix{Quant::nvfp4, "-NVFP4"},      Suffix{Quant::mxfp4, "-MXFP4"},
+    Suffix{Quant::int8, "-INT8"}, Suffix{Quant::int4, "-W4A16"},       Suffix{Quant::bf16, "-BF16"}};
+
+struct Published {
+  std::string_view model;
+  Quant quant;
+  std::string_view suffix;
+};
+
+constexpr Published published[] = {
+#include "vocabulary/published.inc"
+};
+
+/// Layers of EAGLE's, and the model that they propose for.
+struct TrainedFor {
+  std::string_view model;
+  std::string_view draft;
+};
+
+constexpr TrainedFor eagle_drafts[] = {
+#include "vocabulary/eagle_drafts.inc"
+};
+
+/// Whether the name is as the pattern, with a size of one word in the place of `*`.
+bool is_like(std::string_view name, std::string_view pattern) {
+  const auto star = std::min(pattern.find('*'), pattern.size());
+  const auto after = pattern.substr(std::min(star + 1, pattern.size()));
+  return name.size() >= pattern.size() && name.starts_with(pattern.substr(0, star)) && name.ends_with(after) &&
+         name.substr(star, name.size() - after.size() - star).find('-') == name.npos;
+}
+
+}  // namespace
+
+ServedAs served_as(const ServerLetter& letter) {
+  const Quant quant = letter.serving().quant;
+  const std::string& model = letter.names.weights();
+  const auto* suffix = quantity::find_or_null(suffixes, quant, &Suffix::quant);
+  if (quant == letter.names.published || suffix == nullptr) return {model, std::nullopt};
+  const bool quantizes = serving::row_of(letter.serving().engine).quantizes;
+  const bool as_it_loads = quantizes && (quant == Quant::fp8 || quant == Quant::bnb_nf4);
+  if (as_it_loads) return {model, quant == Quant::fp8 ? "fp8" : "bitsandbytes"};
+  const auto is_it = [&](const Published& each) { return each.quant == quant && is_like(model, each.model); };
+  if (const auto* own = quantity::find_if_or_null(published, is_it)) return {model + std::string(own->suffix), {}};
+  const auto slash = model.find('/');  // whose checkpoint of that type it is nobody said, and many owners have none
+  return {(slash == model.npos ? model : "OWNER" + model.substr(slash)) + std::string(suffix->text), std::nullopt};
+}
+
+std::optional<std::string> draft_model(const ServerLetter& letter) {
+  const bool asks_layers = letter.serving().options.draft.kind == spec::DraftKind::eagle;
+  if (!letter.names.draft.empty() || !asks_layers) return if_so(!letter.names.draft.empty(), letter.names.draft);
+  const auto* known = quantity::find_or_null(eagle_drafts, letter.names.weights(), &TrainedFor::model);
+  return known == nullptr ? std::nullopt : std::optional<std::string>(known->draft);
+}
+
+std::string without_layers(const std::string& model) {
+  std::string note = "EAGLE's layers are a checkpoint that was trained for the model, and none is known for " + model +
+                     ": --draft eagle=OWNER/NAME names one";
+  const auto is_near = [&](const TrainedFor& each) { return each.model.starts_with(model); };
+  const auto* near = quantity::find_if_or_null(eagle_drafts, is_near);
+  return near == nullptr ? note : fmt::format("{}; {} has {}", note, near->model, near->draft);
+}
+
 }  // namespace llmcalc::dialects

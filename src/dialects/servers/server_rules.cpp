@@ -72,6 +72,10 @@ void take_weight_type(Sheet& sheet) {
   if (type != nullptr && !sheet.has("quant")) sheet.say("quant", std::string(type->ours), *sheet.find("dtype"));
 }
 
+std::string eagle_layers(std::string_view checkpoint) {
+  return checkpoint.empty() ? "eagle" : "eagle=" + std::string(checkpoint);
+}
+
 void take_speculation(Sheet& sheet, std::string_view key) {
   const std::string name(key);
   const Setting* setting = sheet.find({key, name + ".method", name + ".model"});
@@ -83,7 +87,7 @@ void take_speculation(Sheet& sheet, std::string_view key) {
   const bool eagle = method.starts_with("eagle");
   const bool by_model = !model.empty() && (method == "draft_model" || method.empty());
   if (!mtp && !eagle && !by_model) return sheet.assume(*setting, "nothing is proposed ahead", "draft");
-  const std::string who = by_model ? model : mtp ? "mtp" : "eagle";
+  const std::string who = by_model ? model : mtp ? "mtp" : eagle_layers(model);
   sheet.say("draft", who + (tokens.empty() ? "" : ":" + tokens), *setting);
 }
 
@@ -97,17 +101,6 @@ using formats::Quant;
 using serving::EngineOption;
 using serving::Says;
 using spec::CacheType;
-
-/// How publishers call a checkpoint whose weights are not those under the model's id.
-struct Suffix {
-  Quant quant;
-  std::string_view text;
-};
-
-constexpr std::array suffixes{
-    Suffix{Quant::fp8, "-FP8"},   Suffix{Quant::bnb_nf4, "-bnb-4bit"}, Suffix{Quant::awq, "-AWQ"},
-    Suffix{Quant::gptq, "-GPTQ"}, Suffix{Quant::nvfp4, "-NVFP4"},      Suffix{Quant::mxfp4, "-MXFP4"},
-    Suffix{Quant::int8, "-INT8"}, Suffix{Quant::int4, "-W4A16"},       Suffix{Quant::bf16, "-BF16"}};
 
 std::optional<std::string> by_itself(const EngineOption& option, const ServerLetter& letter) {
   if (option.says == Says::rule || option.says == Says::part) return std::nullopt;
@@ -145,24 +138,6 @@ std::string ServerLetter::text(std::string_view term) const { return read::find_
 
 namespace {
 
-struct Published {
-  std::string_view model;
-  Quant quant;
-  std::string_view suffix;
-};
-
-constexpr Published published[] = {
-#include "vocabulary/published.inc"
-};
-
-/// Whether the name is as the pattern, with a size of one word in the place of `*`.
-bool is_like(std::string_view name, std::string_view pattern) {
-  const auto star = std::min(pattern.find('*'), pattern.size());
-  const auto after = pattern.substr(std::min(star + 1, pattern.size()));
-  return name.size() >= pattern.size() && name.starts_with(pattern.substr(0, star)) && name.ends_with(after) &&
-         name.substr(star, name.size() - after.size() - star).find('-') == name.npos;
-}
-
 bool is_in(const serving::EngineRelease& release, const EngineOption& option) {
   const bool begun = option.since.empty() || serving::parse_release(option.since) <= release;
   return begun && (option.until.empty() || release < serving::parse_release(option.until));
@@ -191,26 +166,6 @@ std::string command_of(std::string start, const std::vector<Line>& lines) {
     }
   }
   return command.text();
-}
-
-ServedAs served_as(const ServerLetter& letter) {
-  const Quant quant = letter.serving().quant;
-  const std::string& model = letter.names.weights();
-  const auto* suffix = quantity::find_or_null(suffixes, quant, &Suffix::quant);
-  if (quant == letter.names.published || suffix == nullptr) return {model, std::nullopt};
-  const bool quantizes = serving::row_of(letter.serving().engine).quantizes;
-  const bool as_it_loads = quantizes && (quant == Quant::fp8 || quant == Quant::bnb_nf4);
-  if (as_it_loads) return {model, quant == Quant::fp8 ? "fp8" : "bitsandbytes"};
-  const auto is_it = [&](const Published& each) { return each.quant == quant && is_like(model, each.model); };
-  if (const auto* own = quantity::find_if_or_null(published, is_it)) return {model + std::string(own->suffix), {}};
-  const auto slash = model.find('/');  // whose checkpoint of that type it is nobody said, and many owners have none
-  return {(slash == model.npos ? model : "OWNER" + model.substr(slash)) + std::string(suffix->text), std::nullopt};
-}
-
-std::optional<std::string> draft_model(const ServerLetter& letter) {
-  const auto kind = letter.serving().options.draft.kind;
-  if (kind == spec::DraftKind::eagle) return "DRAFT";
-  return if_so(!letter.names.draft.empty(), letter.names.draft);
 }
 
 std::optional<std::string> all_ranks(const ServerLetter& letter) {
@@ -275,8 +230,10 @@ std::vector<Given> beside(const ServerLetter& letter, Reading& reading) {
   if (!has_ranks) add("gpus", letter.text("gpus"));
   for (Given& word : reading.words) {
     const spec::Draft& draft = letter.serving().options.draft;
-    const bool by_name = word.term == "draft" && draft.kind == spec::DraftKind::model;
-    if (by_name) word.text = draft.model + word.text.substr(std::min(word.text.rfind(':'), word.text.size()));
+    const bool is_known = draft.kind == spec::DraftKind::eagle && draft.model.empty();
+    const bool by_name = word.term == "draft" && (draft.kind == spec::DraftKind::model || is_known);
+    const std::string who = is_known ? eagle_layers({}) : draft.model;
+    if (by_name) word.text = who + word.text.substr(std::min(word.text.rfind(':'), word.text.size()));
   }
   add("model", letter.question.model.shape.name);
   if (letter.question.gpu) add("gpu", letter.question.gpu->id);
@@ -293,7 +250,11 @@ std::vector<std::string> untold(const ServerLetter& letter, const std::string& c
     const auto read =
         read::resolve_serving(with_options(reading, words), std::nullopt, read::Catalogue(), values).question;
     std::vector<std::string> terms = reading.unread;
-    const bool says_nodes = has_word(reading.words, "nodes");
+    const auto joins = [&](const EngineOption& option) {
+      return option.term == "nodes" && is_in(letter.deployment.setup.release, option);
+    };
+    const auto& options = serving::row_of(letter.serving().engine).options;
+    const bool says_nodes = has_word(reading.words, "nodes") || std::ranges::any_of(options, joins);
     if (letter.question.layout.nodes > 1 && !says_nodes) terms.push_back("--nodes " + letter.text("nodes"));
     for (const read::Term& term : read::serving_vocabulary()) {
       const bool is_own = term.name == "context" && !letter.asks_context() && term.show(read).empty();
@@ -334,10 +295,19 @@ std::vector<std::string> notes_on(const ServerLetter& letter, const std::string&
   const auto& [weights, quant] = std::pair(letter.names.weights(), letter.serving().quant);
   const std::string file = gguf_file(letter.names, quant);
   const std::string_view follower = serving::row_of(letter.serving().engine).follower;
+  const std::int64_t nodes = letter.question.layout.nodes;
   add(names("$NODE_RANK"),
       fmt::format(
-          "the command is typed on each of {} nodes: HEAD is the first one's address, NODE_RANK counts from 0{}",
-          letter.question.layout.nodes, follower.empty() ? "" : fmt::format(", all but the first add {}", follower)));
+          "the command is typed on each of {} nodes: HEAD is the first one's address, NODE_RANK counts from 0{}", nodes,
+          follower.empty() ? "" : fmt::format(", all but the first add {}", follower)));
+  add(names("--distributed-executor-backend ray"),
+      fmt::format("Ray joins the {} nodes before: ray start --head --port 6379 on the first, then ray start --address "
+                  "HEAD:6379 on each other, HEAD the first one's address; the command is typed on the first",
+                  nodes));
+  add(names("srun "),
+      fmt::format("without Slurm mpirun -n {} -N {} --hostfile HOSTS stands in the place of srun and its "
+                  "options",
+                  letter.question.layout.gpus, letter.question.layout.gpus / nodes));
   add(names("ollama serve"), "a server that runs already is stopped first: the variables are of the one that starts");
   add(model != weights && names(model),
       fmt::format("{} stands for any {} checkpoint of {}", model, spec::name_of(quant), weights));
@@ -345,8 +315,6 @@ std::vector<std::string> notes_on(const ServerLetter& letter, const std::string&
   add(letter.serving().role != spec::ServerRole::both,
       fmt::format("requests go to {}, which knows the servers of both kinds",
                   serving::row_of(letter.serving().engine).handover.router));
-  add(letter.serving().options.draft.kind == spec::DraftKind::eagle,
-      "DRAFT stands for a checkpoint of EAGLE layers that was trained for the model");
   return notes;
 }
 
@@ -361,15 +329,18 @@ ServerCommand server_command(const serving::Deployment& deployment, const Served
   const auto* format = quantity::find_if_or_null(formats(), starts);
   if (format == nullptr) return {};
   std::string command = format->start(letter);
-  const auto terms = untold(letter, command);
+  auto terms = untold(letter, command);
+  const bool lacks_layers = letter.serving().options.draft.kind == spec::DraftKind::eagle && !draft_model(letter);
+  if (lacks_layers && terms.empty()) terms.push_back("--draft " + letter.text("draft"));
   if (terms.empty()) {
     auto notes = notes_on(letter, command);
     return {std::move(command), std::move(notes), servers};
   }
   const std::string_view program = serving::row_of(letter.serving().engine).program;
-  return {{},
-          {fmt::format("no command of {} starts this server: none says {}", program, quantity::joined(terms, ", "))},
-          servers};
+  std::vector<std::string> notes{
+      fmt::format("no command of {} starts this server: none says {}", program, quantity::joined(terms, ", "))};
+  if (lacks_layers) notes.push_back(without_layers(names.weights()));
+  return {{}, std::move(notes), servers};
 }
 
 }  // namespace llmcalc::dialects

@@ -22,6 +22,9 @@ void take_human_number(Sheet& sheet, std::initializer_list<std::string_view> key
 /// The model, which is a word by itself or an option.
 void take_served_model(Sheet& sheet, std::initializer_list<std::string_view> keys);
 
+/// "eagle=owner/name", or "eagle" where no checkpoint is named.
+std::string eagle_layers(std::string_view checkpoint);
+
 /// The value of a key of an object that is an option's value, or is said key by key (--speculative-config.method mtp).
 std::string value_in(const Sheet& sheet, std::string_view key, std::string_view name);
 
@@ -101,8 +104,12 @@ struct ServedAs {
 
 ServedAs served_as(const ServerLetter& letter);
 
-/// Layers that propose tokens as EAGLE's do are a checkpoint of their own, whose name nobody asked for.
+/// Layers that propose tokens as EAGLE's do are a checkpoint of their own: the one that was named, or is known for the
+/// model.
 std::optional<std::string> draft_model(const ServerLetter& letter);
+
+/// The note in the place of a command with such layers where no checkpoint is known for the model.
+std::string without_layers(const std::string& model);
 
 /// Copies of the whole model, or of its attention alone where all of them share the experts.
 std::int64_t copies(const ServerLetter& letter);

@@ -49,7 +49,7 @@ void take_draft(Sheet& sheet) {
   if (!mtp && !by_model && !name.starts_with("eagle")) {
     return sheet.assume(*algorithm, "nothing is proposed ahead", "draft");
   }
-  const std::string who = by_model ? model->text : mtp ? "mtp" : "eagle";
+  const std::string who = by_model ? model->text : mtp ? "mtp" : eagle_layers(model == nullptr ? "" : model->text);
   sheet.say("draft", who + (tokens ? ":" + std::to_string(*tokens) : std::string()), *algorithm);
 }
 

@@ -27,8 +27,9 @@ void take_draft(Sheet& sheet) {
       sheet.find({"speculative_config.speculative_model_dir", "speculative_config.speculative_model"});
   const bool by_model = type == "drafttarget" && model != nullptr;
   const bool known = type == "mtp" || type == "eagle" || by_model;
+  const std::string layers = type == "eagle" ? eagle_layers(model == nullptr ? "" : model->text) : type;
   if (known)
-    sheet.say("draft", (by_model ? model->text : type) + (tokens ? ":" + std::to_string(*tokens) : std::string()),
+    sheet.say("draft", (by_model ? model->text : layers) + (tokens ? ":" + std::to_string(*tokens) : std::string()),
               *setting);
   if (setting != nullptr && !known) sheet.assume(*setting, "nothing is proposed ahead", "draft");
 }

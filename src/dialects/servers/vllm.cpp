@@ -67,10 +67,14 @@ Text role(const ServerLetter& letter) {
   return if_so(connector(letter).has_value(), reads ? "kv_producer" : "kv_consumer");
 }
 
+/// Releases that have no other way.
+Text joined_by(const ServerLetter& letter) { return if_so(letter.question.layout.nodes > 1, "ray"); }
+
 /// On each node the same but for its rank; all but the first add --headless.
 Text head(const ServerLetter& letter) { return if_so(letter.question.layout.nodes > 1, "$HEAD"); }
 
-constexpr Told told[] = {{"--node-rank", &node_rank},
+constexpr Told told[] = {{"--distributed-executor-backend", &joined_by},
+                         {"--node-rank", &node_rank},
                          {"--master-addr", &head},
                          {"--data-parallel-size", &ranks_of_copies},
                          {"--enable-expert-parallel", &spreads_experts},

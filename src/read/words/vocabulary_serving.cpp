@@ -1,4 +1,5 @@
 // The terms of a server: what its engine is told, and the load that it shall carry.
+#include "llmcalc/quantity/error.hpp"
 #include "read/words/terms.hpp"
 
 namespace llmcalc::read {
@@ -77,18 +78,24 @@ struct QuantWord {
   static std::vector<std::string_view> words() { return canonical_words<formats::Quant>(); }
 };
 
-/// --draft: "mtp", "mtp:2", "eagle:3", "none".
+/// --draft: "mtp", "mtp:2", "eagle:3", "eagle=owner/name:3", "none".
 struct DraftWord {
-  static constexpr std::string_view values = "none|mtp[:N]|eagle[:N]|MODEL[:N]";
+  static constexpr std::string_view values = "none|mtp[:N]|eagle[=MODEL][:N]|MODEL[:N]";
   static constexpr std::int64_t usual_of_models = 5;  // vLLM docs/features/spec_decode, the example of a draft model
   static spec::Draft read(std::string_view text, std::string_view place) {
     const std::string_view word = quantity::trim(text);
     const auto colon = word.rfind(':');
-    const std::string kind = quantity::to_lower(word.substr(0, colon));
+    const std::string_view who = word.substr(0, colon);
+    const auto equals = who.find('=');
     spec::Draft draft;
-    draft.kind = kind_of(kind);
+    draft.kind = kind_of(quantity::to_lower(who.substr(0, equals)));
+    if (draft.kind == spec::DraftKind::eagle && equals != who.npos) {
+      draft.model = who.substr(equals + 1);
+      if (draft.model.empty())
+        throw quantity::BadInput(std::string(place), "names no checkpoint", "eagle=OWNER/NAME:3");
+    }
     if (draft.kind == spec::DraftKind::model) {
-      draft.model = word.substr(0, colon);
+      draft.model = who;
       draft.tokens = usual_of_models;
     }
     if (colon != std::string::npos) draft.tokens = Whole<1, 64>::read(word.substr(colon + 1), place);
@@ -98,7 +105,8 @@ struct DraftWord {
     if (draft.kind == spec::DraftKind::none) return {};
     const std::string who = draft.kind == spec::DraftKind::model ? draft.model
                             : draft.kind == spec::DraftKind::mtp ? "mtp"
-                                                                 : "eagle";
+                            : draft.model.empty()                ? "eagle"
+                                                                 : "eagle=" + draft.model;
     return who + ":" + std::to_string(draft.tokens);
   }
 

@@ -51,13 +51,18 @@ CountedGpu counted(std::string_view count, std::string_view name) {
   return swapped ? CountedGpu{count, name} : CountedGpu{name, count};
 }
 
+/// "1e999" is a number, of no "e999".
+bool is_exponent(std::string_view text) {
+  return (text.front() == 'e' || text.front() == 'E') && is_number(text.substr(1));
+}
+
 /// "8h100": no card begins with so few digits and a letter behind them.
 CountedGpu split_joined(std::string_view text) {
   constexpr std::size_t most_digits = 3;
   const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
   const auto name = text.substr(digits);
   const bool is_joined = digits > 0 && digits <= most_digits && !name.empty() && is_letter(name.front()) &&
-                         std::ranges::any_of(name, is_digit);
+                         std::ranges::any_of(name, is_digit) && !is_exponent(name);
   return is_joined ? CountedGpu{name, text.substr(0, digits)} : CountedGpu{text};
 }
 
