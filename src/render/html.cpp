@@ -57,6 +57,7 @@ h1{font-size:1.5rem;line-height:1.3;margin:.5rem 0}h2{font-size:1.15rem;margin:2
 .good{color:var(--good)}.caution{color:var(--caution)}.bad{color:var(--bad)}.dim,footer,caption,figcaption{color:var(--dim)}
 table{border-collapse:collapse;width:100%}th,td{padding:.3rem .5rem .3rem 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--line)}
 td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
+code>span{display:inline-block}@media(max-width:40rem){.changes tr{display:grid;grid-template-columns:1fr auto auto;border-bottom:1px solid var(--line)}.changes tr>*{border:0}.changes td:first-child{display:contents}.changes .dim{grid-area:2/1/auto/-1}}
 details p{margin:.2rem 0}summary{cursor:pointer}pre{overflow-x:auto;font-size:.85rem;white-space:pre}figure{margin:0}
 .wide{overflow-x:auto}.bar,.phases{display:flex;margin:.5rem 0;border-radius:3px;overflow:hidden;background:var(--line);position:relative}
 .bar{height:1.6rem}.bar b{position:absolute;top:0;bottom:0;width:3px;background:var(--fg)}.phases span{overflow:hidden;border-left:1px solid var(--bg);padding:0 .2rem;font-size:.85rem;box-sizing:border-box;white-space:nowrap}
@@ -93,6 +94,18 @@ std::string html_page(std::string_view title, std::string_view version, const st
   body(html);
   html.open("footer").element("p", "llmcalc " + std::string(version)).close().close().close();
   return html.take() + "\n";
+}
+
+void add_change(Html& html, std::string_view options, std::string_view why) {
+  html.open("td").open("code");
+  while (!options.empty()) {
+    const std::size_t end = options.find(" --");
+    html.element("span", options.substr(0, end));
+    options.remove_prefix(std::min(end, options.size()));
+    html.text(options.substr(0, 1));
+    options.remove_prefix(options.empty() ? 0 : 1);
+  }
+  html.close().element("div class=\"dim\"", why).close();
 }
 
 void add_list(Html& html, std::string_view heading, const std::vector<std::string>& items) {

@@ -301,14 +301,12 @@ void add_advice(Html& html, const Report& report, const TextStyle& style) {
   const auto& [changes, room, cards] = report.advised;
   if (!changes.empty()) {
     const auto unit = memory_unit_of(report.estimate, style);
-    html.element("h2", "What would make it fit").open("div class=\"wide\"").open("table");
+    html.element("h2", "What would make it fit").open("div class=\"wide\"").open("table class=\"changes\"");
     html.row("th", {"change", "needs " + std::string(unit.name), "tokens/s"});
     for (const auto& change : changes) {
-      html.open("tr")
-          .open("td")
-          .element("code", options_of(change))
-          .element("div class=\"dim\"", change.change + "; " + change.cost);
-      html.close().element("td class=\"n\"", in_unit(change.needed, unit));
+      html.open("tr");
+      add_change(html, options_of(change), change.change + "; " + change.cost);
+      html.element("td class=\"n\"", in_unit(change.needed, unit));
       html.element("td class=\"n\"", change.speed ? fmt::format("{:.2f} x", *change.speed) : "").close();
     }
     html.close().close();

@@ -61,19 +61,28 @@ void add_speed(Html& html, const serving::Speed& speed) {
   html.close().close();
 }
 
-std::string in_one_line(const std::vector<std::string>& lines) {
-  return quantity::joined(quantity::mapped(lines,
-                                           [](const std::string& line) {
-                                             return line.substr(std::min(line.find_first_not_of(' '), line.size()));
-                                           }),
-                          " ");
+/// Lines of a screen, each with those that go on below it, which begin further in than a label.
+std::vector<std::string> unwrapped(const std::vector<std::string>& lines) {
+  std::vector<std::string> whole;
+  for (const std::string& line : lines) {
+    const auto text = line.substr(std::min(line.find_first_not_of(' '), line.size()));
+    const bool goes_on = !whole.empty() && line.starts_with("   ");
+    if (goes_on) {
+      whole.back() += ' ' + text;
+    } else {
+      whole.push_back(text);
+    }
+  }
+  return whole;
 }
 
 void add_candidates(Html& html, std::string_view heading, const std::vector<serving::Candidate>& changes) {
   if (changes.empty()) return;
-  html.element("h2", heading).open("div class=\"wide\"").open("table").row("th", {"change", "context", "requests"});
+  html.element("h2", heading).open("div class=\"wide\"").open("table class=\"changes\"");
+  html.row("th", {"change", "context", "requests"});
   for (const auto& change : changes) {
-    html.open("tr").open("td").element("code", change.change).element("div class=\"dim\"", change.cost).close();
+    html.open("tr");
+    add_change(html, change.change, change.cost);
     html.element("td class=\"n\"", quantity::format_count(change.max_context));
     html.element("td class=\"n\"", quantity::format_count(change.max_concurrency)).close();
   }
@@ -87,13 +96,12 @@ std::string to_html(const ServingReport& report, const TextStyle& style) {
   all.colour = all.bars = false;
   all.explain = true;
   const auto text = to_text(report, all);
-  const auto title = in_one_line(serving_verdict(report, all).lines);
+  const auto title = quantity::joined(unwrapped(serving_verdict(report, all).lines), " ");
   return html_page(title, report.version, [&](Html& html) {
     html.element("h1", title);
-    if (!report.answer.reason.empty()) html.element("p class=\"bad\"", report.answer.reason);
     add_candidates(html, "What would help", report.advice);
     add_candidates(html, "Compared", report.found);
-    for (const auto& line : serving_capacity(report, all).lines) html.element("p", line);
+    for (const auto& line : unwrapped(serving_capacity(report, all).lines)) html.element("p", line);
     add_server_memory(html, report, unit_of(std::max(report.answer.memory.capacity, quantity::gib(1)), style));
     if (report.answer.speed) add_speed(html, *report.answer.speed);
     if (!report.launch.empty())

@@ -37,6 +37,9 @@ class Html {
 /// A page of its own with styles, and a last line that says what wrote it.
 std::string html_page(std::string_view title, std::string_view version, const std::function<void(Html&)>& body);
 
+/// A cell with options that help, each broken nowhere while a line has room for it, and small what they do and cost.
+void add_change(Html& html, std::string_view options, std::string_view why);
+
 /// A heading and a paragraph an item; nothing where there is none.
 void add_list(Html& html, std::string_view heading, const std::vector<std::string>& items);
 
