@@ -123,7 +123,9 @@ class Asker {
     }
     if (draw_.below(10) != 0) {
       constexpr std::string_view counts[] = {"", "", ":2", ":8", ":8", ":64", ":3"};
-      words.push_back({"gpu", draw_.one_of(gpus_) + std::string(draw_.one_of(counts))});
+      std::string cards = draw_.one_of(gpus_);
+      cards += draw_.one_of(counts);  // in a line of its own, so that every compiler draws it after the card
+      words.push_back({"gpu", cards});
     }
     for (std::size_t more = draw_.below(5); more > 0; --more) {
       const Option& option = draw_.one_of(options_);
