@@ -72,7 +72,11 @@ def parts(model):
 
 
 def counts(model):
-    """All parameters; buffers that checkpoints hold and optimizers never see (a router's correction bias) apart."""
+    """All parameters; buffers that checkpoints hold and optimizers never see (a router's correction bias) apart.
+
+    Of an omni model those of what thinks, which is what engines run and trainers train.
+    """
+    model = getattr(model, "thinker", model)
     corrections = sum(b.numel() for name, b in model.named_buffers() if name.endswith("correction_bias"))
     return {"parameters": sum(p.numel() for p in model.parameters()), "corrections": corrections}
 
