@@ -14,7 +14,7 @@ struct Member;
 struct Node {
   enum class Kind { nothing, value, list, table };
   Kind kind = Kind::nothing;
-  std::string text;   ///< of a value
+  std::string text;   ///< of a value; of a table that is an object of Python's, its class
   std::string where;  ///< "axolotl.yaml:27", "ds_config.json:/zero_optimization/stage"
   std::vector<Node> items;
   std::vector<Member> members;
@@ -43,6 +43,12 @@ void refuse_large(std::string_view text, std::string_view place);
 Node parse_yaml(std::string_view text, std::string_view place);  ///< aliases and merge keys expanded
 Node parse_toml(std::string_view text, std::string_view place);
 Node parse_commented_json(std::string_view text, std::string_view place);  ///< with // comments, as DeepSpeed has them
+
+/// Whether bytes are those of a pickle of Python, or of an archive as torch.save writes them.
+bool is_pickled(std::string_view bytes);
+/// Objects become tables and calls their arguments; a table's text is the class, "transformers.training_args
+/// TrainingArguments".
+Node parse_pickle(std::string_view bytes, std::string_view place);
 
 struct Setting {
   std::string key;                 ///< with '_' where a flag has '-'

@@ -38,6 +38,7 @@ class Reader {
 
   /// On top of those of the file that `defaults` names, as NeMo-RL's files begin.
   Settings inherited(Settings own, int depth) const;
+  Reading pickled(std::string_view bytes, std::string_view place) const;
 
  private:
   const FindFile& find_;

@@ -24,7 +24,8 @@ constexpr std::string_view known_things =
     "known are files of axolotl, LLaMA-Factory, trl, transformers, accelerate, DeepSpeed, ms-swift, torchtitan, "
     "torchtune, NeMo, NeMo AutoModel, NeMo-RL, verl, OpenRLHF, slime, prime-rl, MaxText, llm-foundry, Primus, GPT-NeoX "
     "and Megatron-LM, commands and scripts that start them or a server, manifests of Kubernetes, KAITO's workspaces, "
-    "compose files, tasks of SkyPilot and dstack, files of llama-swap, output of nvidia-smi and pip, GGUF, "
+    "compose files, tasks of SkyPilot and dstack, files of llama-swap, output of nvidia-smi and pip, "
+    "training_args.bin, GGUF, "
     "safetensors and model folders";
 
 /// The workers of a job run what its master runs.
@@ -55,6 +56,7 @@ Reading Reader::settings(const Format& format, const Settings& written, std::str
 
 Reading Reader::file(std::string_view text, std::string_view place) const {
   refuse_large(text, place);
+  if (is_pickled(text)) return pickled(text, place);
   const bool is_script = looks_like_shell(text) && text.substr(0, text.find('\n')).find("python") == text.npos;
   if (is_script) return command(text, place);
   if (auto cards = read_nvidia_smi(text, place)) return *std::move(cards);
@@ -83,6 +85,18 @@ Reading Reader::file(std::string_view text, std::string_view place) const {
   }
   throw BadInput(std::string(place), "is a file of settings that no known trainer or server has",
                  std::string(known_things));
+}
+
+/// A file of torch.save: `training_args.bin` holds the arguments of a Trainer.
+Reading Reader::pickled(std::string_view bytes, std::string_view place) const {
+  const Node node = parse_pickle(bytes, place);
+  Settings settings = flat(node);
+  name_trainer(node.text, settings);
+  const Format* format = node.kind == Node::Kind::table ? format_of(settings) : nullptr;
+  if (format != nullptr) return this->settings(*format, settings, place);
+  const std::string held = node.text.empty() ? "values" : "an object of " + quantity::quoted(node.text);
+  throw BadInput(std::string(place), "is a pickle of " + held + ", which are no arguments of a trainer that is known",
+                 "training_args.bin of transformers' Trainer is read; weights are as safetensors or GGUF");
 }
 
 Settings Reader::inherited(Settings own, int depth) const {

@@ -65,6 +65,9 @@ Node parse_settings(std::string_view text, std::string_view place);
 /// wandb's config.yaml keeps each argument below `value`.
 void unwrap_wandb(Settings& settings);
 
+/// The algorithm of the trainer whose configuration a class of trl is: "trl.trainer.dpo_config DPOConfig".
+void name_trainer(std::string_view python_class, Settings& settings);
+
 /// Whose settings they are; nullptr where nobody knows them.
 const Format* format_of(const Settings& settings);
 

@@ -90,6 +90,14 @@ void unwrap_wandb(Settings& settings) {
   settings = std::move(all);
 }
 
+void name_trainer(std::string_view python_class, Settings& settings) {
+  const auto module = quantity::take_until(python_class, " ");
+  const auto trainer = quantity::without_end(python_class, "Config");
+  if (!module.starts_with("trl.") || trainer.size() == python_class.size()) return;
+  const std::string word = trainer == "Reward" ? "rm" : quantity::to_lower(trainer);
+  settings.put({"algorithm", word, {}, settings.all().empty() ? "" : settings.all().front().where});
+}
+
 const Format* format_of(const Settings& settings) {
   return quantity::find_if_or_null(formats(), [&](const Format& each) { return recognizes(each, settings); });
 }

@@ -142,6 +142,14 @@ void write_training(Letter& letter) {
   if (in_4_bits(question) && letter.text("weights").ends_with("-dq")) letter.settings.say("use_bnb_nested_quant", true);
 }
 
+/// One process that finds several cards copies the model to each for every step (training_args.py, _setup_devices;
+/// trainer.py wraps it in nn.DataParallel).
+void take_found_cards(Sheet& sheet) {
+  const auto cards = sheet.find("_n_gpu") == nullptr ? std::nullopt : sheet.count("_n_gpu");
+  if (cards.value_or(0) > 1)
+    sheet.assume(*sheet.find("_n_gpu"), "one card of those of nn.DataParallel, without its gathered outputs");
+}
+
 }  // namespace
 
 void trainer_rules(Sheet& sheet) {
@@ -169,6 +177,7 @@ void trainer_rules(Sheet& sheet) {
   }
   take_recompute(sheet, {"gradient_checkpointing", "activation_checkpointing"});
   take_optimizer_impl(sheet);
+  take_found_cards(sheet);
   take_fsdp(sheet);
   widen_under_fsdp(sheet);
   take_liger(sheet, "use_liger_kernel");
