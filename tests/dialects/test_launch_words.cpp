@@ -218,6 +218,24 @@ TEST_CASE("what a program, an image or a template is called never beats what it 
   CHECK_THAT(refusal("FROM ubuntu:22.04\nRUN apt-get update\n", "Dockerfile"), Contains("builds an image"));
 }
 
+/// Compose puts defaults in before anything reads quotes (docs.docker.com, Interpolation); a shell does so outside of
+/// single quotes.
+TEST_CASE("a variable's default inside of an argument in JSON is its value") {
+  const std::string json = R"({"method":"eagle","num_speculative_tokens":${N:-5}})";
+  const std::string line =
+      "services:\n  a:\n    image: vllm\n    command: >-\n      vllm serve m --speculative-config '";
+  CHECK(said(read_file(line + json + "'\n"), "draft") == "eagle:5");
+  const std::string list = "services:\n  a:\n    image: vllm\n    command: [vllm, serve, m, --speculative-config, '";
+  CHECK(said(read_file(list + json + "', --max-model-len, '${LEN-8192}']\n"), "draft") == "eagle:5");
+  CHECK(said(read_file(list + json + "', --max-model-len, '${LEN-8192}']\n"), "context") == "8192");
+  const std::string script =
+      R"(vllm serve m --speculative-config "{\"method\":\"eagle\",\"num_speculative_tokens\":${N:-5}}")";
+  CHECK(said(read_file("#!/bin/bash\n" + script, "run.sh"), "draft") == "eagle:5");
+  CHECK(said(read_file("#!/bin/bash\nN=3\n" + script, "run.sh"), "draft") == "eagle:3");
+  CHECK_THROWS_WITH(read_file("#!/bin/bash\nvllm serve m --speculative-config '" + json + "'", "run.sh"),
+                    Contains("is not JSON"));
+}
+
 TEST_CASE("scripts are read past what surrounds their command") {
   const auto model = [](const std::string& text) { return said(read_file("#!/bin/bash\n" + text, "run.sh"), "model"); };
   const std::string serves = "vllm serve m --max-model-len 8192";

@@ -43,19 +43,46 @@ std::string with_variables(std::string text, const Node& container) {
   return text;
 }
 
+/// Compose puts the default in the place of "${NAME:-default}", in whatever quotes it stands (Interpolation).
+std::string with_defaults(std::string_view text) {
+  std::string all;
+  for (auto at = text.find("${"); at != text.npos; at = text.find("${")) {
+    const auto end = text.find('}', at);
+    const auto inner = text.substr(at + 2, end == text.npos ? 0 : end - at - 2);
+    const auto dash = inner.find('-');
+    const auto name = quantity::without_end(inner.substr(0, dash), ":");
+    const bool plain = dash != inner.npos && std::ranges::all_of(name, quantity::is_name_char) &&
+                       inner.find('$') == inner.npos && all.size() < largest_settings;
+    all.append(text.substr(0, at)).append(plain ? inner.substr(dash + 1) : "${");
+    text.remove_prefix(plain ? end + 1 : at + 2);
+  }
+  return all.append(text);
+}
+
+/// A word in double quotes, in which a shell expands variables alone.
+std::string in_double_quotes(std::string_view word) {
+  std::string quoted = "\"";
+  for (const char c : word) {
+    if (c == '"' || c == '\\' || c == '`') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
 /// Items of a command: a list of words, or a line for a shell.
 void add_words(const Node& container, std::string_view key, std::string_view place, std::vector<ShellWord>& words) {
   const Node* node = container.find(key);
   if (node == nullptr) return;
   const auto add = [&](const Node& from, bool one_word) {
-    const std::string text = with_variables(from.text, container);
-    const bool expands = text.find('$') != std::string::npos;
+    std::string text = with_variables(from.text, container);
     const bool is_script = words.size() == 2 && words[1].text.starts_with("-") && words[1].text.ends_with("c");
+    if (!is_script) text = with_defaults(text);
+    const bool expands = text.find('$') != std::string::npos;
     if (one_word && (!expands || is_script)) {
       words.push_back({text, line_of(from.where), {}});
       return;
     }
-    for (auto& command : parse_shell(one_word ? '"' + text + '"' : text, place).commands) {
+    for (auto& command : parse_shell(one_word ? in_double_quotes(text) : text, place).commands) {
       for (auto& word : command.words)
         words.push_back({std::move(word.text), line_of(from.where), std::move(word.unknown)});
     }
