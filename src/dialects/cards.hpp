@@ -41,6 +41,9 @@ struct CardPreset {
   std::string unlike = {};  ///< what is said where no preset has its name
 };
 
+/// Whether the driver's memory is that of a preset: drivers keep some to themselves, vendors count in GB.
+bool is_as_large(const Card& card, const read::AcceleratorPreset& preset);
+
 CardPreset preset_of(const Card& card, const read::Catalogue& catalogue);
 
 /// The memory that a program finds on the fullest of some cards, and how that is told.

@@ -156,6 +156,42 @@ TEST_CASE("nvidia-smi's list says cards, or the slices of one") {
   CHECK(machine_word(slices, "gpus") == "2");
 }
 
+/// Driver 550 on an A10 (a public test of nvidia-smi -q), of which 526 MiB are the driver's own.
+TEST_CASE("nvidia-smi's log says the card and what is free of it") {
+  const std::string log =
+      "\n==============NVSMI LOG==============\n\nTimestamp                                 : Wed Jan 22 04:28:41 "
+      "2025\n"
+      "Attached GPUs                             : 1\nGPU 00000000:06:00.0\n"
+      "    Product Name                          : NVIDIA A10\n    MIG Mode\n"
+      "        Current                           : N/A\n    FB Memory Usage\n"
+      "        Total                             : 23028 MiB\n        Reserved                          : 526 MiB\n"
+      "        Used                              : 1 MiB\n        Free                              : 22503 MiB\n"
+      "    BAR1 Memory Usage\n        Total                             : 32768 MiB\n"
+      "        Free                              : 32767 MiB\n    Processes                             : None\n";
+  const auto reading = read_machine(log);
+  CHECK(machine_word(reading, "gpu") == "a10");
+  CHECK(machine_word(reading, "gpus") == "1");
+  CHECK(machine_word(reading, "memory") == "22503MiB");
+  std::string cut = log;
+  cut.replace(cut.find("N/A"), 3, "Enabled");
+  CHECK_THROWS_WITH(read_machine(cut), Contains("slices"));
+}
+
+TEST_CASE("nvidia-smi's rows without a header say the card, and its memory where the largest amount is that") {
+  const auto totals = read_machine("NVIDIA A10G, 23028 MiB, 17878 MiB\nNVIDIA A10G, 23028 MiB, 0 MiB\n");
+  CHECK(machine_word(totals, "gpu") == "a10g");
+  CHECK(machine_word(totals, "gpus") == "2");
+  CHECK_THAT(machine_notes(totals), Contains("what others hold is not read"));
+  CHECK(machine_word(read_machine("0, Tesla T4, 00000000:00:1E.0, 3 MiB\n"), "gpu") == "t4");
+  CHECK(machine_word(read_machine("NVIDIA H100 80GB HBM3\nNVIDIA H100 80GB HBM3\n"), "gpus") == "2");
+}
+
+TEST_CASE("A card that no preset is called is named as the driver does, for a preset of one's own") {
+  const auto reading = read_machine("GPU 0: NVIDIA Prototype 7 (UUID: GPU-5d5ba0d6-d33d-2b2c-524d-9e3d8d2b8a77)\n");
+  CHECK(machine_word(reading, "gpu") == "NVIDIA Prototype 7");
+  CHECK(reading.open.empty());
+}
+
 /// PEP 440: a local version is not the release's, a range is not one release.
 TEST_CASE("pip's releases are those of the software") {
   const auto frozen = read_machine(

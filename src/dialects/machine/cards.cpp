@@ -125,6 +125,8 @@ std::string mixed_names(const std::vector<Card>& cards) {
   return names.size() < 2 ? std::string() : quantity::joined(names, ", ");
 }
 
+bool is_as_large(const Card& card, const AcceleratorPreset& preset) { return distance(preset, card) < same_size; }
+
 CardPreset preset_of(const Card& card, const read::Catalogue& catalogue) {
   if (card.name.ends_with("...")) return begun(card, catalogue);
   if (const auto found = named(card, catalogue)) {

@@ -1,4 +1,5 @@
-// nvidia-smi's table of cards and processes (drivers 390 to 580), its list (-L) and its query as CSV.
+// nvidia-smi's table of cards and processes (drivers 390 to 580), its list (-L), its log (-q) and its query as CSV,
+// with or without a header.
 
 #include "dialects/cards.hpp"
 #include "dialects/machine/texts.hpp"
@@ -22,7 +23,8 @@ using quantity::BadInput;
 struct Told {
   std::vector<Card> cards;
   int line = 0;
-  bool is_cut = false;  ///< into slices, of which the table says no names
+  bool is_cut = false;      ///< into slices, of which the table says no names
+  bool has_others = false;  ///< amounts of memory without a name
 };
 
 /// The number of "17878MiB", of " 23028 MiB" and of "23028".
@@ -108,6 +110,30 @@ Told list(std::string_view text) {
   return told;
 }
 
+/// "    Product Name                          : NVIDIA A10", and what stands below "    FB Memory Usage".
+Told log(std::string_view text) {
+  Told told;
+  std::string_view part;  // whose keys follow
+  each_line(text, [&](std::string_view line, int number) {
+    const auto colon = line.find(" : ");
+    const auto key = quantity::trim(line.substr(0, colon));
+    auto value = colon == line.npos ? std::string_view() : quantity::trim(line.substr(colon + 3));
+    if (colon == line.npos) part = key;
+    if (key == "Product Name") {
+      told.cards.push_back({.name = std::string(value)});
+      if (told.line == 0) told.line = number;
+    }
+    if (told.cards.empty()) return;
+    Card& card = told.cards.back();
+    if (part == "MIG Mode" && key == "Current" && value == "Enabled") told.is_cut = true;
+    if (part == "FB Memory Usage" && key == "Total") card.total = mib(value);
+    if (part == "FB Memory Usage" && key == "Free") card.free = mib(value);
+    if (key == "Process ID") card.holders.push_back({quantity::take_number<std::uint32_t>(value).value_or(0), 0});
+    if (key == "Used GPU Memory" && !card.holders.empty()) card.holders.back().bytes = mib(value).value_or(0);
+  });
+  return told;
+}
+
 /// The fields of a query that say what is asked here (nvidia-smi --help-query-gpu); others say something else.
 constexpr std::string_view names[] = {"name", "gpu_name"};
 
@@ -164,12 +190,63 @@ Told query(std::string_view text, std::string_view place) {
   return told;
 }
 
+/// A field that begins as drivers begin the names of cards.
+bool is_card_name(std::string_view field) {
+  constexpr std::string_view makes[] = {"NVIDIA ", "Tesla ", "GeForce ", "Quadro ", "GRID ", "TITAN "};
+  return field.find(':') == field.npos &&
+         std::ranges::any_of(makes, [&](std::string_view make) { return field.starts_with(make); });
+}
+
+bool is_amount(std::string_view field) { return field.ends_with(" MiB") && mib(field); }
+
+/// Rows of --format=csv,noheader: no amount is larger than the total, and of the others nobody knows which is which.
+std::optional<Told> rows_alone(std::string_view text) {
+  Told told;
+  std::size_t width = 0;
+  bool fits = true;
+  each_line(text, [&](std::string_view line, int number) {
+    if (line.empty() || !fits) return;
+    const auto row = fields_of(line);
+    const auto* name = quantity::find_if_or_null(row, is_card_name);
+    fits = name != nullptr && (width == 0 || row.size() == width);
+    width = row.size();
+    if (!fits) return;
+    Card card{.name = std::string(*name)};
+    for (const auto field : row) {
+      if (is_amount(field)) card.total = std::max(card.total, mib(field));
+      told.has_others = told.has_others || is_amount(field);
+    }
+    told.cards.push_back(std::move(card));
+    if (told.line == 0) told.line = number;
+  });
+  return fits && !told.cards.empty() ? std::optional(std::move(told)) : std::nullopt;
+}
+
 std::optional<Told> told_in(std::string_view text, std::string_view place) {
   auto rest = text;
   const auto first = quantity::trim(quantity::take_until(rest, "\n"));
   if (is_header(fields_of(first))) return query(text, place);
   if (first.starts_with("GPU ") && first.find(" (UUID: GPU-") != first.npos) return list(text);
-  return text.find("| NVIDIA-SMI ") == text.npos ? std::nullopt : std::optional(table(text));
+  if (text.find("=NVSMI LOG=") != text.npos) return log(text);
+  return text.find("| NVIDIA-SMI ") == text.npos ? rows_alone(text) : std::optional(table(text));
+}
+
+}  // namespace
+
+namespace {
+
+/// The largest amount of a row is the memory of the card that it names, or used or free of it.
+void keep_totals(std::vector<Card>& cards, const read::Catalogue& catalogue, Reading& reading) {
+  Card by_name = cards.back();
+  by_name.total.reset();
+  const auto match = preset_of(by_name, catalogue);
+  const bool is_total = !match.id.empty() && preset_of(cards.back(), catalogue).id == match.id &&
+                        is_as_large(cards.back(), catalogue.accelerator(match.id, "--gpu"));
+  if (!is_total) {
+    for (Card& card : cards) card.total.reset();
+  }
+  reading.assumptions.push_back(
+      {"used and free memory has no name in rows without a header: what others hold is not read", "memory"});
 }
 
 }  // namespace
@@ -193,10 +270,15 @@ std::optional<Reading> read_nvidia_smi(std::string_view text, std::string_view p
   reading.place = place;
   const spec::Origin origin{Source::file, where};
   const read::Catalogue catalogue;
+  if (told->has_others) keep_totals(cards, catalogue, reading);
   const auto match = preset_of(cards.back(), catalogue);
   reading.words.push_back({"gpus", std::to_string(cards.size()), origin});
-  if (match.id.empty()) {
+  if (match.id.empty() && cards.back().name.ends_with("...")) {
     reading.open.push_back({"gpu", match.unlike, origin});
+    return reading;
+  }
+  if (match.id.empty()) {  // which a preset of one's own may be called
+    reading.words.push_back({"gpu", cards.back().name, origin});
     return reading;
   }
   reading.words.push_back({"gpu", match.id, origin});
