@@ -302,10 +302,15 @@ void complete_cards(QuestionDraft& draft) {
 
 void complete_machines(QuestionDraft& draft) {
   spec::Layout& layout = draft.layout();
-  if (draft.given("nodes")) return;
   const Given* stated = draft.words.find("gpus_per_node");
   const auto usual = spec::accelerators_per_node(draft.question.gpu);
   const auto per_node = stated == nullptr ? usual : Whole<1>::read(stated->text, stated->origin.where);
+  if (stated != nullptr) draft.set_origin("gpus_per_node", stated->origin);
+  if (draft.given("nodes")) {
+    const bool have_room = product(layout.nodes, per_node) >= layout.gpus;
+    if (stated != nullptr && !have_room) draft.contradiction("gpus_per_node", "gpus", "so many nodes hold fewer");
+    return;
+  }
   layout.nodes = spec::usual_nodes(layout.gpus, per_node);
   draft.derive("nodes", "up to " + std::to_string(per_node) + " accelerators a node");
 }
