@@ -61,6 +61,10 @@ struct WallClock {
   bool surely_ends(quantity::Seconds step) const { return long_run_ends && (stated_interval || step <= interval); }
 };
 
+/// Says that failures come faster than a run restarts; empty where it makes progress, or nobody knows how long it
+/// takes.
+std::string never_finishes(const Estimate& estimate);
+
 WallClock wall_clock(const spec::Question& question, const program::Program& program);
 
 /// The size of a model that nobody has asked to run, counted as an estimate counts: from the step program of the

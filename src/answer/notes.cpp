@@ -158,6 +158,13 @@ std::vector<std::string> notes(const spec::Question& question, const Walks& walk
   return lines;
 }
 
+std::string never_finishes(const Estimate& estimate) {
+  const auto& goodput = estimate.compute.goodput;
+  if (!goodput || goodput->makes_progress()) return {};
+  return fmt::format("the run never finishes: something fails every {}, and a restart takes {}",
+                     quantity::format_duration(goodput->mtbf), quantity::format_duration(goodput->restart));
+}
+
 namespace {
 
 using Warning = std::optional<std::string>;
@@ -226,10 +233,8 @@ Warning about_batch(const spec::Question& question, const Estimate&) {
 }
 
 Warning about_failures(const spec::Question&, const Estimate& estimate) {
-  const auto& goodput = estimate.compute.goodput;
-  if (!goodput || goodput->makes_progress()) return std::nullopt;
-  return fmt::format("the run never finishes: something fails every {}, and a restart takes {}",
-                     quantity::format_duration(goodput->mtbf), quantity::format_duration(goodput->restart));
+  std::string sentence = never_finishes(estimate);
+  return sentence.empty() ? std::nullopt : Warning(std::move(sentence));
 }
 
 Warning about_bubble(const spec::Question& question, const Estimate& estimate) {

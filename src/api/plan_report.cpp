@@ -1,6 +1,8 @@
+#include "answer/figures.hpp"
 #include "api/inner/planner.hpp"
 #include "dialects/launch.hpp"
 #include "llmcalc/answer/estimate.hpp"
+#include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "read/vocabulary.hpp"
 #include "read/words.hpp"
@@ -86,6 +88,14 @@ std::vector<dialects::Launch> launches_of(const spec::Question& question, const 
   return launches;
 }
 
+/// Failures do not ask how a run is laid out (answer/figures.hpp, WallClock): what they leave of one layout they leave
+/// of all.
+std::string why_endless(const spec::Question& question) try {
+  return answer::never_finishes(answer::estimate(question));
+} catch (const quantity::BadInput&) {  // without a choice this run is none
+  return {};
+}
+
 std::string ReportBuilder::left_out(const search::Findings& findings) const {
   auto lost = plan_.unable;
   for (std::uint32_t index = 0; index < plan_.bases.size() && plan_.bases.size() > 1; ++index) {
@@ -120,7 +130,11 @@ render::PlanReport ReportBuilder::build(const search::Findings& findings) const 
     report.warnings.push_back("left out what could not be answered, " + std::to_string(findings.unanswered) +
                               " times: " + findings.obstacle);
   }
-  if (findings.best.empty()) return report;
+  if (findings.best.empty()) {
+    report.never_finishes = why_endless(plan_.bases.front().resolved.question);
+    if (!report.never_finishes.empty()) report.warnings.push_back(report.never_finishes);
+    return report;
+  }
   if (const auto lost = left_out(findings); !lost.empty())
     report.warnings.push_back("left out, since none of its layouts is legal and within the limits: " + lost);
   const search::Choice& choice = findings.best.front().choice;

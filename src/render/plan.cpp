@@ -341,13 +341,18 @@ std::string on_one_screen(const PlanReport& report, const TextStyle& style) {
 std::string nothing_fits(const PlanReport& report, const TextStyle& style) {
   const auto word = verdict_word(trust::VerdictKind::does_not_fit, style);
   const auto why =
-      report.looked_at == 0
+      !report.never_finishes.empty() ? report.never_finishes
+      : report.looked_at == 0
           ? "no layout is legal with what is held: degrees must divide accelerators, heads, layers and global batch"
           : fmt::format("none of {} layouts fits{}{}", quantity::format_count(report.looked_at),
                         report.limited ? " within the limits" : "",
                         report.counted ? "" : ", nor does any number of accelerators up to 131,072");
-  const std::string hint = std::string(report.counted ? "without --gpus it finds the fewest that are enough; " : "") +
-                           "llmcalc fit says what would make one layout fit";
+  const std::string hint =
+      !report.never_finishes.empty()
+          ? "fewer accelerators fail less often; --mtbf says how often one does, --restart-time how "
+            "long it takes to go on"
+          : std::string(report.counted ? "without --gpus it finds the fewest that are enough; " : "") +
+                "llmcalc fit says what would make one layout fit";
   const auto last = lines_of(wrapped(word + "  " + why, 0, hanging));
   std::array blocks{fixed(last), fixed(labelled("try", hint, style)), assumed_block(report.assumptions, style),
                     Paragraph{last, last.size()}};

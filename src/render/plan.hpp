@@ -28,6 +28,7 @@ struct PlanReport {
   std::int64_t looked_at = 0;
   std::int64_t fitting = 0;
   bool limited = false;                      ///< a layout that fits may be beyond what a run may take
+  std::string never_finishes;                ///< why no layout ends; empty where one does, or none fits
   bool counted = true;                       ///< somebody said how many accelerators there are
   std::optional<answer::Estimate> estimate;  ///< of the best run; none when nothing fits
   std::string largest_term;                  ///< what was made as large as fits, if anything
