@@ -95,7 +95,7 @@ const Strategy* strategy_in(const Setting* setting) {
 
 }  // namespace
 
-void take_fsdp(Sheet& sheet) {
+void take_fsdp(Sheet& sheet, UsualFsdp usual) {
   const Setting* list = sheet.find("fsdp");
   const Setting* named = of_config(sheet, "sharding_strategy");
   const Setting* version = of_config(sheet, "version");
@@ -103,13 +103,16 @@ void take_fsdp(Sheet& sheet) {
   const Setting* because = list != nullptr ? list : version != nullptr ? version : named != nullptr ? named : reshard;
   if (because == nullptr || quantity::to_lower(because->text) == "false") return;
 
-  const bool second = version != nullptr && version->text == "2";
+  const bool second = version != nullptr ? version->text == "2" : usual == UsualFsdp::transformers;
   const Strategy* strategy = strategy_in(named != nullptr ? named : list);
   if (strategy == nullptr && reshard != nullptr) strategy = strategy_in(reshard);
-  const std::string_view usual = second ? "fsdp2" : "fsdp1";
+  const std::string_view whole = second ? "fsdp2" : "fsdp1";
   const bool says_other = strategy != nullptr && !strategy->sharding.empty();
-  sheet.say("sharding", std::string(says_other ? strategy->sharding : usual), named != nullptr ? *named : *because);
-  if (version == nullptr && !says_other) sheet.assume("FSDP version 1, accelerate's where none is said");
+  sheet.say("sharding", std::string(says_other ? strategy->sharding : whole), named != nullptr ? *named : *because);
+  if (version == nullptr && !says_other) {
+    sheet.assume(second ? "FSDP version 2, transformers' since 5.10 where none is said; 1 before"
+                        : "FSDP version 1, accelerate's where none is said");
+  }
 
   const bool keeps = (strategy != nullptr && !strategy->reshards) ||
                      (reshard != nullptr && quantity::to_lower(reshard->text) == "false");

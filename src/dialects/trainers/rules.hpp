@@ -64,8 +64,14 @@ std::string accelerated(const Letter& letter, std::string_view program);
 /// Names of modules, a pattern that ends with them, or "all-linear"; with all that a LoraConfig says beside them.
 void take_targets(Sheet& sheet, std::initializer_list<std::string_view> keys);
 
+/// Whose version of FSDP counts where none is said.
+enum class UsualFsdp {
+  accelerate,   ///< 1 (utils/dataclasses.py, FullyShardedDataParallelPlugin)
+  transformers  ///< 2 since 5.10, of 3 June 2026, 1 before (training_args.py, _process_fsdp_args)
+};
+
 /// fsdp, fsdp_config.* and fsdp_version, with and without the prefix fsdp_ on the keys inside.
-void take_fsdp(Sheet& sheet);
+void take_fsdp(Sheet& sheet, UsualFsdp usual = UsualFsdp::accelerate);
 
 /// gradient_checkpointing and its other names.
 void take_recompute(Sheet& sheet, std::initializer_list<std::string_view> keys);

@@ -178,7 +178,7 @@ void trainer_rules(Sheet& sheet) {
   take_recompute(sheet, {"gradient_checkpointing", "activation_checkpointing"});
   take_optimizer_impl(sheet);
   take_found_cards(sheet);
-  take_fsdp(sheet);
+  take_fsdp(sheet, UsualFsdp::transformers);
   widen_under_fsdp(sheet);
   take_liger(sheet, "use_liger_kernel");
   take_evaluation(sheet, evaluates(sheet), "8", "transformers default");
