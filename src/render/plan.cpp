@@ -309,33 +309,42 @@ Paragraph plan_legend(const PlanReport& report, const TextStyle& style) {
 }
 
 /// "--strict: 62.3 s a step, 0.16 % slower, 65.41 GiB, dp 2, tp 4": of a run that is not the best for want of memory.
-std::vector<std::string> sure_lines(const PlanReport& report, const TextStyle& style) {
+/// \param brief  without its layout, which --strict prints
+std::vector<std::string> sure_lines(const PlanReport& report, const TextStyle& style, bool brief = false) {
   if (!report.sure) return {};
   const auto& [values, run] = *report.sure;
   const double slower = run.step / report.best.front().run.step - 1.0;
   const auto unit = memory_unit_for(report.estimate->verdict.capacity);
   return labelled("surely",
-                  fmt::format("--strict: {} a step, {} {}, {} {}, {}", quantity::format_duration(run.step),
+                  fmt::format("--strict: {} a step, {} {}, {} {}{}", quantity::format_duration(run.step),
                               quantity::format_percent(std::abs(slower)), slower < 0.0 ? "faster" : "slower",
-                              in_unit(run.memory, unit), unit.name, layout_words(report, *report.sure)),
+                              in_unit(run.memory, unit), unit.name,
+                              brief ? std::string() : ", " + layout_words(report, *report.sure)),
                   style);
 }
 
+/// Where the screen is too full, the sure run leaves out its layout, and then the words stay unexplained.
 std::string on_one_screen(const PlanReport& report, const TextStyle& style) {
-  auto [best, smaller] = short_tables(report, style);
-  std::array blocks{
-      plan_verdict(report, style),
-      std::move(best),
-      std::move(smaller),
-      plan_legend(report, style),
-      fixed(sure_lines(report, style)),
-      fixed(command_lines(report.fit_command, "in full", style)),
-      short_launch(report, style),
-      assumed_block(report.assumptions, style),
-      fixed(labelled("more", "--full all lists and the launch, --top 50, --format csv, json, html", style)),
-      plan_last(report, style)};
   const auto warned = lines_of_warnings(report.warnings);
-  return on_a_screen(blocks, style.lines - std::min(style.lines, warned));
+  const auto lines = style.lines - std::min(style.lines, warned);
+  std::string text;
+  for (int left_out = 0; left_out < 3; ++left_out) {
+    auto [best, smaller] = short_tables(report, style);
+    std::array blocks{
+        plan_verdict(report, style),
+        std::move(best),
+        std::move(smaller),
+        left_out > 1 ? Paragraph() : plan_legend(report, style),
+        fixed(sure_lines(report, style, left_out > 0)),
+        fixed(command_lines(report.fit_command, "in full", style)),
+        short_launch(report, style),
+        assumed_block(report.assumptions, style),
+        fixed(labelled("more", "--full all lists and the launch, --top 50, --format csv, json, html", style)),
+        plan_last(report, style)};
+    text = on_a_screen(blocks, lines);
+    if (std::cmp_less_equal(std::ranges::count(text, '\n'), lines)) break;
+  }
+  return text;
 }
 
 std::string nothing_fits(const PlanReport& report, const TextStyle& style) {
