@@ -336,4 +336,15 @@ TEST_CASE("every cell of a list of servers is what the server alone answers, in 
   check_list({"serve", line_of_strict_server}, drawn(axes_of_servers, 20, 8), {"--strict"});
 }
 
+TEST_CASE("every cell of a list of plans is the best of the plan alone, in every form") {
+  const std::vector<Run> runs = drawn({{"model", {"llama-3.2-1b", "gpt2"}},
+                                       {"gpu", {"h100-sxm:8", "rtx-4090", "a100-40:2", "nosuchcard"}},
+                                       {"seq", {"1k", "64k"}},
+                                       {"global-batch", {"8", "64"}},
+                                       {"method", {"full", "lora"}}},
+                                      10, 7);
+  check_list({"plan", line_of_plan}, runs, {});
+  check_list({"plan", line_of_plan}, runs, {"--max-memory", "20GiB"});
+}
+
 }  // namespace llmcalc::rows_law

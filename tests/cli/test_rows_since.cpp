@@ -98,17 +98,6 @@ TEST_CASE("a listed run changed since a kept answer as the run alone did") {
   CHECK(compared >= 20);
 }
 
-TEST_CASE("every cell of a list of plans is the best of the plan alone, in every form") {
-  const std::vector<Run> runs = drawn({{"model", {"llama-3.2-1b", "gpt2"}},
-                                       {"gpu", {"h100-sxm:8", "rtx-4090", "a100-40:2", "nosuchcard"}},
-                                       {"seq", {"1k", "64k"}},
-                                       {"global-batch", {"8", "64"}},
-                                       {"method", {"full", "lora"}}},
-                                      10, 7);
-  check_list({"plan", line_of_plan}, runs, {});
-  check_list({"plan", line_of_plan}, runs, {"--max-memory", "20GiB"});
-}
-
 TEST_CASE("a list that is taken piece by piece is the list that is handed over whole, a piece a line") {
   const Folder folder;
   const auto runs = drawn(axes_of_runs, 12, 11);
