@@ -258,13 +258,25 @@ spec::ImageSize read_size(std::string_view text, std::string_view place) {
   return {width, times == std::string_view::npos ? width : Side::read(text.substr(times + 1), place)};
 }
 
+constexpr std::string_view towers_hint = "--config with a model's config.json says what towers it has";
+
+/// Images of a model without towers would change nothing, and the answer would not say so.
+void refuse_unseen(const QuestionDraft& draft) {
+  if (!draft.question.model.shape.towers.empty()) return;
+  for (const std::string_view term : {"images", "patches"}) {
+    const Given* word = draft.words.find(term);
+    if (word == nullptr || word->text == "0") continue;
+    throw quantity::BadInput(draft.place(term), "is of images, and the model takes none", std::string(towers_hint));
+  }
+}
+
 /// The first tower that takes images, which are cut into patches.
 std::size_t tower_of_images(const QuestionDraft& draft) {
   const auto& towers = draft.question.model.shape.towers;
   const auto found = std::ranges::find_if(towers, [](const spec::Tower& tower) { return tower.patch_inputs > 0; });
   if (found == towers.end()) {
     throw quantity::BadInput(draft.place("image_size"), "says how large images are, but the model takes none",
-                             "--config with a model's config.json says what towers it has");
+                             std::string(towers_hint));
   }
   return static_cast<std::size_t>(found - towers.begin());
 }
@@ -298,6 +310,7 @@ void check_room(const QuestionDraft& draft, std::int64_t tokens, std::string_vie
 }  // namespace
 
 void complete_images(QuestionDraft& draft, std::string_view term, std::int64_t room) {
+  refuse_unseen(draft);
   if (!draft.given("image_size")) return;
   const std::size_t tower = tower_of_images(draft);
   check_that_images_are_seen(draft);
