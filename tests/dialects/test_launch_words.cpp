@@ -80,9 +80,11 @@ TEST_CASE("optimizers of TrainingArguments are ours, or refused where their stat
   }
 }
 
-// transformers training_args.py, fsdp; accelerate utils/dataclasses.py, FullyShardedDataParallelPlugin.
+// transformers 5.24 training_args.py, _process_fsdp_args: version 2 where none is said; accelerate
+// utils/dataclasses.py, FullyShardedDataParallelPlugin: 1.
 TEST_CASE("strategies of FSDP by their names and numbers") {
-  CHECK(trained("fsdp: full_shard auto_wrap", "sharding") == "fsdp1");
+  CHECK(trained("fsdp: full_shard auto_wrap", "sharding") == "fsdp2");
+  CHECK(trained("fsdp: full_shard auto_wrap\nfsdp_config: {version: 1}", "sharding") == "fsdp1");
   CHECK(trained("fsdp: full_shard auto_wrap offload", "offload") == "params+optimizer");
   CHECK(trained("fsdp: shard_grad_op auto_wrap", "reshard") == "0");
   CHECK(trained("fsdp: hybrid_shard auto_wrap", "sharding") == "hsdp");
