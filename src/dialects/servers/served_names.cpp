@@ -1,4 +1,4 @@
-// What GGUF files, their repositories and the types in them are called.
+// Names of what a server loads: GGUF files and their repositories, quantized checkpoints, EAGLE's layers.
 #include "dialects/servers/server_rules.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
