@@ -129,7 +129,7 @@ inline constexpr Set<spec::Loss> all{of_kernels, parallel};
 using Condition = bool (*)(const spec::Question& question);
 
 inline constexpr Condition is_full = [](const spec::Question& q) { return q.training.method == spec::Method::full; };
-inline constexpr Condition is_qlora = [](const spec::Question& q) { return q.training.method == spec::Method::qlora; };
+inline constexpr Condition is_qlora = [](const spec::Question& q) { return spec::rests_quantized(q.training); };
 inline constexpr Condition is_low_rank = [](const spec::Question& q) { return spec::has_low_rank(q.training.method); };
 inline constexpr Condition is_trained = [](const spec::Question& q) {
   return spec::has_backward_pass(q.training.method);
@@ -361,7 +361,7 @@ formats::Dtype adapters_rest_in(const spec::Training& training) {
   const spec::Precision& precision = training.precision;
   const bool is_known = formats::is_quantized(precision.weights);
   const bool by_bitsandbytes =
-      is_known ? values::quantized::bitsandbytes.has(precision.weights) : training.method == spec::Method::qlora;
+      is_known ? values::quantized::bitsandbytes.has(precision.weights) : spec::rests_quantized(training);
   if (by_bitsandbytes && row_of(training.framework).narrows_adapters) return formats::Dtype::bf16;
   return row_of(training.framework).adapters_rest_as_model && !precision.autocast ? precision.compute
                                                                                   : formats::Dtype::fp32;

@@ -1,6 +1,7 @@
 // What several words of a vocabulary have in common, for rules that ask for a kind of word and not for one.
 #pragma once
 
+#include "llmcalc/formats/dtype.hpp"
 #include "llmcalc/formats/quant.hpp"
 #include "llmcalc/spec/layout.hpp"
 #include "llmcalc/spec/model.hpp"
@@ -57,6 +58,12 @@ constexpr bool accumulates(const Training& training) {
 /// LoRA and its kin: two thin matrices beside a frozen one.
 constexpr bool has_low_rank(Method method) {
   return method == Method::lora || method == Method::qlora || method == Method::dora || method == Method::adalora;
+}
+
+/// Adapters of which the frozen matrix is bitsandbytes' in few bits.
+inline bool rests_quantized(const Training& training) {
+  const bool decomposes = training.method == Method::dora && formats::is_quantized(training.precision.weights);
+  return training.method == Method::qlora || decomposes;
 }
 
 constexpr bool has_backward_pass(Method method) {

@@ -72,8 +72,7 @@ void take_method(Sheet& sheet) {
           because.where, "finetuning_type " + quantity::quoted(type) + " is none that is modelled",
           "known are lora, full and freeze; leave it out and say --method, if another stands for it");
     }
-    const std::string_view whole = sheet.is_on("use_dora") ? "dora" : "lora";
-    sheet.say("method", adapts ? std::string(quantized ? "qlora" : whole) : "full", because);
+    sheet.say("method", adapts ? adapter_method(sheet, quantized ? "nf4-dq" : "") : "full", because);
   }
   take_targets(sheet, {"lora_target"});
 }

@@ -27,9 +27,8 @@ void take_tuner(Sheet& sheet, const Setting& type, bool quantized) {
                              fmt::format("{} {} is none that is modelled", type.key, quantity::quoted(word)),
                              "leave it out and say --method, if another stands for it");
   }
-  const bool lora = found->ours == "lora";
-  const bool dora = lora && !quantized && sheet.is_on("use_dora");
-  sheet.say("method", lora && quantized ? "qlora" : dora ? "dora" : std::string(found->ours), type);
+  sheet.say("method",
+            found->ours == "lora" ? adapter_method(sheet, quantized ? "nf4-dq" : "") : std::string(found->ours), type);
   if (word == "llamapro") sheet.assume(type, "every layer is trained");
 }
 

@@ -29,7 +29,7 @@ void take_automodel_adapters(Sheet& sheet) {
   const Setting* dim = sheet.find({"peft.dim", "peft._target_", "peft.match_all_linear"});
   if (dim == nullptr) return;
   const bool quantized = sheet.is_on("quantization.load_in_4bit");
-  sheet.say("method", quantized ? "qlora" : sheet.is_on("peft.use_dora") ? "dora" : "lora", *dim);
+  sheet.say("method", adapter_method(sheet, quantized ? "nf4-dq" : "", "peft.use_dora"), *dim);
   sheet.say("lora_rank", sheet.count("peft.dim") ? sheet.find("peft.dim")->text : "8", *dim);
   take_targets(sheet, {"peft.target_modules"});
   if (sheet.is_on("peft.match_all_linear"))
@@ -132,7 +132,7 @@ void maxtext_rules(Sheet& sheet) {
     const auto* ours = quantity::find_or_null(maxtext_models, std::string_view(name->text), &Spelling::theirs);
     sheet.say("model", ours == nullptr ? name->text : std::string(ours->ours), *name);
   }
-  if (sheet.has("model")) {
+  if (sheet.has("model") && !sheet.is_on("override_model_config")) {
     for (const auto term :
          {"hidden", "layers", "heads", "kv_heads", "ffn", "expert_ffn", "head_dim", "vocab", "experts", "top_k"})
       sheet.unsay(term);

@@ -30,6 +30,10 @@ enum class Nested {
 /// load_in_4bit, quantization_bit and bnb_4bit_*: the weights of QLoRA. False where nothing is quantized.
 bool take_quantization(Sheet& sheet, Nested usual);
 
+/// The method of adapters: DoRA's norms are made of quantized weights as well (peft tuners/lora/bnb.py, dora.py).
+/// \param narrow  the type of a base in few bits where nothing says it; empty: it is whole
+std::string adapter_method(Sheet& sheet, std::string_view narrow, std::string_view decomposes = "use_dora");
+
 /// Whose names of keys differ where adapters are written.
 struct AdapterKeys {
   std::string_view rank;

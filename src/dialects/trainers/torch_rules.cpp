@@ -1,6 +1,7 @@
 #include "dialects/trainers/rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "quantity/text.hpp"
+#include "spec/traits.hpp"
 
 #include <fmt/format.h>
 
@@ -42,13 +43,13 @@ char stage_in(std::string_view name) {
 
 void take_precision(Sheet& sheet, std::initializer_list<std::string_view> dtype_keys, Loads loads) {
   const Setting* bf16 = chosen(sheet, "bf16");
+  const bool is_auto = bf16 != nullptr && quantity::to_lower(bf16->text) == "auto";
+  if (is_auto && sheet.is_on("fp16")) bf16 = nullptr;  // axolotl utils/config, resolve_dtype
   const Setting* half = bf16 != nullptr ? bf16 : chosen(sheet, "fp16");
   const Setting* dtype = sheet.find(dtype_keys);
   const std::string_view loaded = dtype == nullptr ? std::string_view() : half_or_single(sheet.text(dtype_keys));
   const std::string word = bf16 != nullptr ? "bf16" : "fp16";
-  if (bf16 != nullptr && quantity::to_lower(bf16->text) == "auto") {
-    sheet.assume(*bf16, "an accelerator that has bf16");
-  }
+  if (is_auto && bf16 != nullptr) sheet.assume(*bf16, "an accelerator that has bf16");
   if (loaded == "bf16" || loaded == "fp16") {
     sheet.say("dtype", std::string(loaded), *dtype);
   } else if (half != nullptr) {
@@ -112,12 +113,18 @@ bool take_quantization(Sheet& sheet, Nested usual) {
   return true;
 }
 
+std::string adapter_method(Sheet& sheet, std::string_view narrow, std::string_view decomposes) {
+  if (!sheet.is_on(decomposes)) return narrow.empty() ? "lora" : "qlora";
+  if (!narrow.empty() && !sheet.has("weights")) sheet.say("weights", std::string(narrow), sheet.said(decomposes));
+  return "dora";
+}
+
 bool has_adapters(const spec::Question& question) {
   const auto method = question.training.method;
   return method == spec::Method::lora || method == spec::Method::dora || method == spec::Method::qlora;
 }
 
-bool in_4_bits(const spec::Question& question) { return question.training.method == spec::Method::qlora; }
+bool in_4_bits(const spec::Question& question) { return spec::rests_quantized(question.training); }
 
 void write_adapters(Letter& letter, const AdapterKeys& keys) {
   if (!has_adapters(letter.question)) return;

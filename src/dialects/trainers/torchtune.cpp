@@ -83,6 +83,7 @@ void take_recipe_name(Sheet& sheet) {
   if (found != nullptr) sheet.say("model", std::string(found->preset), *recipe);
   const auto has = [&](std::string_view word) { return name.find(word) != std::string::npos; };
   sheet.say("method", has("qlora") ? "qlora" : has("dora") ? "dora" : has("lora") ? "lora" : "full", *recipe);
+  if (has("qdora")) sheet.say("weights", "nf4", *recipe);
 }
 
 /// The builder of a model that is known by its name, with the method; empty for others.
@@ -111,8 +112,7 @@ void take_torchtune_model(Sheet& sheet) {
   } else {
     sheet.assume(*component, "no public model is known by that name", "model");
   }
-  const std::string_view whole = sheet.is_on("model.use_dora") ? "dora" : "lora";
-  sheet.say("method", !adapts ? "full" : quantized ? "qlora" : std::string(whole), *component);
+  sheet.say("method", adapts ? adapter_method(sheet, quantized ? "nf4" : "", "model.use_dora") : "full", *component);
 }
 
 void take_adapted(Sheet& sheet) {

@@ -38,7 +38,7 @@ void take_method(Sheet& sheet) {
   if (adapts == nullptr && !quantized) return;
   const Setting& because =
       adapts != nullptr ? *adapts : *sheet.find({"load_in_4bit", "load_in_8bit", "quantization_bit", "bits"});
-  sheet.say("method", quantized ? "qlora" : sheet.is_on("use_dora") ? "dora" : "lora", because);
+  sheet.say("method", adapter_method(sheet, quantized ? "nf4" : ""), because);
   take_targets(sheet, {"lora_target_modules", "lora_modules"});
 }
 

@@ -17,7 +17,7 @@ void take_method(Sheet& sheet, bool is_script) {
   const Setting* type = sheet.find("training_type");
   const bool full = type != nullptr && quantity::to_lower(type->text) == "full";
   const bool four = !full && sheet.truth("load_in_4bit").value_or(!is_script);
-  const std::string method = full ? "full" : four ? "qlora" : sheet.is_on("use_dora") ? "dora" : "lora";
+  const std::string method = full ? "full" : adapter_method(sheet, four ? "nf4-dq" : "");
   if (const Setting* said = sheet.find({"training_type", "load_in_4bit", "algorithm"})) {
     sheet.say("method", method, *said);
   } else {

@@ -88,6 +88,14 @@ Precision make(const Recipe& recipe, const QuestionDraft& draft) {
   return casts && is_half(precision.weights) ? mixed(row.states, precision.weights) : precision;
 }
 
+/// Whether the base rests in few bits: QLoRA's, and DoRA's where its weights are said so.
+bool quantizes_base(const QuestionDraft& draft) {
+  const Given* word = draft.words.find("weights");
+  const auto* type = word == nullptr ? nullptr : spec::find_name<Dtype>(word->text);
+  const Method method = draft.question.training.method;
+  return method == Method::qlora || (method == Method::dora && type != nullptr && formats::is_quantized(type->value));
+}
+
 /// Whether words for the resting weights stand against the recipe that nobody said.
 bool says_otherwise(QuestionDraft& draft, const Precision& recipe) {
   if (!draft.given("weights") && !draft.given("autocast")) return false;
@@ -96,7 +104,7 @@ bool says_otherwise(QuestionDraft& draft, const Precision& recipe) {
   draft.take("weights");
   draft.take("autocast");
   const Precision said = std::exchange(draft.training().precision, before);
-  const bool quantizes = formats::is_quantized(said.weights) && draft.training().method == Method::qlora;
+  const bool quantizes = formats::is_quantized(said.weights) && quantizes_base(draft);
   return (!quantizes && said.weights != recipe.weights) || said.autocast != recipe.autocast;
 }
 
@@ -161,7 +169,7 @@ void quantize_base(QuestionDraft& draft) {
   Precision& precision = draft.training().precision;
   const auto published = published_rest(draft);
   if (makes_experts_narrow(draft) && precision.weights == Dtype::fp32) precision.experts = Dtype::bf16;
-  if (!published && draft.training().method != Method::qlora) return;
+  if (!published && !quantizes_base(draft)) return;
   if (precision.autocast) precision.unquantized = Dtype::fp32;
   precision.weights = published.value_or(Dtype::nf4_dq);
   if (published) {
@@ -277,6 +285,7 @@ void say_recipe(QuestionDraft& draft) {
 }  // namespace
 
 void take_precision(QuestionDraft& draft) {
+  draft.take("weights");  // defaults ask what the base rests in
   draft.training().precision = recipe_of(draft);
   follow_deepspeed(draft);
   adapt(draft);
