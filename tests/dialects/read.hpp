@@ -7,6 +7,7 @@
 #include "read/words.hpp"
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -30,6 +31,23 @@ inline void check_terms(const dialects::Reading& reading, std::string_view terms
     const auto equals = term.find('=');
     CAPTURE(term);
     CHECK(word_of(reading, term.substr(0, equals)) == term.substr(equals + 1));
+  }
+}
+
+/// A file that somebody published, where it stands or what it is about.
+struct PublicFile {
+  std::string_view file;
+  std::string_view text;   ///< its keys that decide, as they are written
+  std::string_view terms;  ///< "tp=2 ...", "-" where nothing is said
+};
+
+inline void check_public(std::span<const PublicFile> files, std::string_view name, std::string_view kind) {
+  for (const auto& each : files) {
+    CAPTURE(each.file);
+    const auto reading = read_alone(each.text, name);
+    CHECK(reading.kind == kind);
+    CHECK(reading.unread.empty());
+    check_terms(reading, each.terms);
   }
 }
 

@@ -16,15 +16,10 @@ namespace {
 
 dialects::Reading read_neox(std::string_view text) { return test::read_alone(text, "neox.yml"); }
 
-struct NeoxFile {
-  std::string_view file;   ///< below configs, and the commit
-  std::string_view text;   ///< its keys that decide, as they are written
-  std::string_view terms;  ///< "tp=2 ...", "-" where nothing is said
-};
-
-/// Expected by hand after megatron/neox_arguments/arguments.py (calculate_derived), megatron/model/transformer.py and
-/// megatron/tokenizer (vocab_size padded to 128 times the tensor-parallel ranks).
-constexpr NeoxFile files[] = {
+/// Files below configs, with their commits, expected by hand after megatron/neox_arguments/arguments.py
+/// (calculate_derived), megatron/model/transformer.py and megatron/tokenizer (vocab_size padded to 128 times the
+/// tensor-parallel ranks).
+constexpr test::PublicFile neox_files[] = {
     {"20B.yml 252ddc52",
      R"({"vocab-file": "./20B_checkpoints/20B_tokenizer.json", "pipe-parallel-size": 4, "model-parallel-size": 2,
  "num-layers": 44, "hidden-size": 6144, "num-attention-heads": 64, "seq-length": 2048, "max-position-embeddings": 2048,
@@ -128,13 +123,7 @@ constexpr NeoxFile files[] = {
 }  // namespace
 
 TEST_CASE("GPT-NeoX's own files are read as its program takes them") {
-  for (const auto& each : files) {
-    CAPTURE(each.file);
-    const auto reading = read_neox(each.text);
-    CHECK(reading.kind == "GPT-NeoX configuration");
-    CHECK(reading.unread.empty());
-    test::check_terms(reading, each.terms);
-  }
+  test::check_public(neox_files, "neox.yml", "GPT-NeoX configuration");
 }
 
 /// Parameters as the Hub counts them: GPT-NeoX-20B 20,554,567,680 (its safetensors index), Llama 7B 6,738,415,616 with
@@ -150,14 +139,14 @@ TEST_CASE("Models that GPT-NeoX's files describe have the published number of pa
     return quantity::in_parameters(
         answer::model_size(test::question(line + " --vocab " + std::string(vocabulary)).model.shape).total);
   };
-  CHECK(parameters(files[0].text, "50432") == 20'554'567'680);
-  CHECK(parameters(files[3].text, "32000") == 6'738'415'616);
-  CHECK(parameters(files[4].text, "32000") == 7'241'732'096);
+  CHECK(parameters(neox_files[0].text, "50432") == 20'554'567'680);
+  CHECK(parameters(neox_files[3].text, "32000") == 6'738'415'616);
+  CHECK(parameters(neox_files[4].text, "32000") == 7'241'732'096);
 }
 
 TEST_CASE("What GPT-NeoX says that no term holds is an assumption") {
   std::string all;
-  for (const auto& each : read_neox(files[12].text).assumptions) all += each.words + "\n";
+  for (const auto& each : read_neox(neox_files[12].text).assumptions) all += each.words + "\n";
   CHECK_THAT(all, Contains("gas 64 (neox.yml:3)"));
   CHECK_THAT(all, Contains("GPT-2's, padded to 50688"));
 }
@@ -165,7 +154,7 @@ TEST_CASE("What GPT-NeoX says that no term holds is an assumption") {
 /// deepy.py and neox_args.py, consume_deepy_args: `-d` names a folder, and the files in it may leave out their ending.
 TEST_CASE("GPT-NeoX's command names its files in a folder") {
   const auto find = [](const std::string& path) -> std::optional<dialects::NamedFile> {
-    if (path == "configs/125M.yml") return dialects::NamedFile{path, std::string(files[8].text)};
+    if (path == "configs/125M.yml") return dialects::NamedFile{path, std::string(neox_files[8].text)};
     if (path == "configs/local.yml") return dialects::NamedFile{path, R"({"train-iters": 7, "num_gpus": 4})"};
     return std::nullopt;
   };

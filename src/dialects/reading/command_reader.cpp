@@ -7,6 +7,8 @@
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <span>
 #include <utility>
@@ -98,19 +100,22 @@ bool has_any(std::string_view name, std::span<const std::string_view> words) {
   return std::ranges::any_of(words, [&](std::string_view word) { return name.find(word) != name.npos; });
 }
 
-/// Megatron-LM's arguments describe the model of its other programs as well, those that serve, quantize and evaluate,
-/// and a part of models that are no decoders of text (pretrain_{bert,ict,retro,t5,vision_classify,vlm}.py).
+/// Arguments of Megatron-LM and MaxText describe the model of their other programs as well, those that serve, quantize
+/// and evaluate, and Megatron's a part of models that are no decoders of text
+/// (pretrain_{bert,ict,retro,t5,vision_classify,vlm}.py).
 void refuse_other_program(const Start& start, const ShellWord& program, std::string_view place) {
-  if (start.starter != nullptr || start.format->dialect != Dialect::megatron) return;
+  constexpr Dialect shared[] = {Dialect::megatron, Dialect::maxtext};
+  if (start.starter != nullptr || !quantity::contains(shared, start.format->dialect)) return;
   const std::string name = quantity::to_lower(base_name(program.text));
   constexpr std::string_view training[] = {"train", "tune", "sft", "gpt.py", "dpo"};
   constexpr std::string_view other_models[] = {"_bert", "_ict", "_retro", "_t5", "_vision", "_vlm"};
   const bool is_other = has_any(name, other_models);
   if (has_any(name, training) && !is_other) return;
-  throw quantity::BadInput(place_of(place, program, program.text),
-                           quantity::quoted(program.text) + " has Megatron-LM's arguments, and " +
-                               (is_other ? "trains a model of which they say a part" : "is not known to train"),
-                           "pretrain_gpt.py in its place asks about training, llmcalc serve about a server");
+  throw quantity::BadInput(
+      place_of(place, program, program.text),
+      fmt::format("{} has keys of a {}, and {}", quantity::quoted(program.text), start.format->name,
+                  is_other ? "trains a model of which they say a part" : "is not known to train"),
+      "the program that trains in its place asks about training, llmcalc serve about a server");
 }
 
 std::string_view algorithm_of(const Start& start, std::string_view program) {

@@ -1,6 +1,8 @@
 // axolotl's YAML (axolotl utils/schemas/config.py).
 #include "dialects/core/format.hpp"
 #include "dialects/trainers/rules.hpp"
+#include "quantity/text.hpp"
+#include "spec/roles.hpp"
 
 #include <algorithm>
 #include <string>
@@ -12,11 +14,18 @@ void take_adapter(Sheet& sheet) {
   const std::string adapter = sheet.text("adapter");
   const bool quantized = take_quantization(sheet, Nested::yes);
   if (adapter.empty()) return;
-  const bool by_name = adapter == "qlora";
-  const bool dora = sheet.is_on("peft_use_dora") && !quantized && !by_name;
-  sheet.say("method", quantized || by_name ? "qlora" : dora ? "dora" : "lora", *sheet.find("adapter"));
+  const std::string_view narrow = quantized || adapter == "qlora" ? "nf4-dq" : "";
+  sheet.say("method", adapter_method(sheet, narrow, "peft_use_dora"), *sheet.find("adapter"));
   take_targets(sheet, {"lora_target_modules"});
-  if (sheet.is_on("lora_target_linear")) sheet.say("lora_targets", "all-linear", sheet.said("lora_target_linear"));
+  if (!sheet.is_on("lora_target_linear")) return;
+  // With what is named beside (loaders/adapter.py, _build_peft_lora_config): tables, the head.
+  std::string targets(spec::all_linear_word);
+  const auto linear = spec::roles_of({targets});
+  const Given* named = sheet.word("lora_targets");
+  for (const auto word : quantity::pieces_of(named == nullptr ? std::string_view() : named->text, ",")) {
+    if ((spec::roles_of({std::string(word)}) & ~linear).any()) targets.append(",").append(word);
+  }
+  sheet.say("lora_targets", targets, sheet.said("lora_target_linear"));
 }
 
 /// Plugins are named by their Python class; each of Liger's kernels has its own switch.
@@ -55,10 +64,20 @@ void take_mesh(Sheet& sheet) {
 }
 
 /// It evaluates on a part of the data or on other data, with the batch of the training where no other is said
-/// (axolotl utils/config, normalize_config).
+/// (axolotl utils/config, normalize_config); no part of a stream is kept for it (utils/data/sft.py,
+/// _prepare_streaming_dataset).
 bool validates(const Sheet& sheet) {
-  const auto names_data = [](const Setting& setting) { return setting.key.starts_with("test_datasets"); };
-  return sheet.is_above_zero("val_set_size") || std::ranges::any_of(sheet.settings().all(), names_data);
+  const auto has = [&](std::string_view part) {
+    return std::ranges::any_of(sheet.settings().all(),
+                               [&](const Setting& setting) { return setting.key.starts_with(part); });
+  };
+  return has("test_datasets") || (sheet.is_above_zero("val_set_size") && !has("pretraining_dataset"));
+}
+
+/// Weights are loaded in fp32 without bf16 and fp16, beside eight bits in fp16 (utils/config, resolve_dtype).
+void take_single(Sheet& sheet) {
+  if (sheet.has("dtype") || sheet.truth("bf16").value_or(true)) return;
+  sheet.say("dtype", sheet.is_on("load_in_8bit") ? "fp16" : "fp32", *sheet.find("bf16"));
 }
 
 }  // namespace
@@ -70,13 +89,13 @@ void axolotl_rules(Sheet& sheet) {
                         sheet.find("max_prompt_len") != nullptr ? Lengths{"max_prompt_len", 256} : axolotl_lengths);
   take_adapter(sheet);
   take_precision(sheet, {"torch_dtype"}, Loads::half);
+  take_single(sheet);
   take_recompute(sheet, {"gradient_checkpointing"});
   take_optimizer_impl(sheet);
   take_fsdp(sheet);
   take_mesh(sheet);
   // Its own fsdp2_prepare_model leaves weights as they are (axolotl monkeypatch/accelerate/fsdp2.py).
-  const Given* sharding = sheet.word("sharding");
-  if (sharding != nullptr && sharding->text != "fsdp2") widen_under_fsdp(sheet);
+  if (sheet.count({"fsdp_version", "fsdp_config.fsdp_version", "fsdp_config.version"}) != 2) widen_under_fsdp(sheet);
   take_plugins(sheet);
   take_evaluation(sheet, validates(sheet), {}, "axolotl default");
   // utils/schemas/training.py, HyperparametersConfig

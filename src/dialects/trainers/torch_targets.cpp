@@ -69,7 +69,7 @@ void take_ranks(Sheet& sheet) {
   std::string ranks;
   const Setting* first = nullptr;
   for (const Setting& setting : sheet.settings().all()) {
-    if (!setting.key.starts_with(prefix)) continue;
+    if (!setting.key.starts_with(prefix) && !setting.key.starts_with("lora_rank_pattern.")) continue;
     const std::string names = names_of_pattern(setting.key);
     const std::string_view words = spec::words_of_module(names);
     if (words.empty()) sheet.assume(setting, "a module that is not known has the rank of the others");
@@ -90,7 +90,7 @@ void take_beside_targets(Sheet& sheet) {
   take("modules_to_save", {"modules_to_save", "lora_modules_to_save", "additional_target"},
        "are trained whole, which is not counted");
   take("target_parameters", {"target_parameters", "lora_target_parameters"}, "carry no adapter");
-  take("exclude_modules", {"exclude_modules", "peft_exclude_modules"},
+  take("exclude_modules", {"exclude_modules", "lora_exclude_modules"},
        "are not known, so that nothing is left out for them");
   take_ranks(sheet);
   const Setting* layers = sheet.find({"layers_to_transform", "peft_layers_to_transform"});
