@@ -31,6 +31,13 @@ dynamo_config: {dynamo_backend: INDUCTOR}
                     "bf16": {"enabled": true, "bf16_master_weights_and_grads": true}})",
      "micro_batch=2 sharding=zero1 dtype=bf16 master_type=bf16 grads=bf16",
      "deepspeed runtime/precision_config.py, DeepSpeedBF16Config"},
+    {"qlora.yaml", R"(model_name_or_path: llama-3-8b
+per_device_train_batch_size: 1
+full_finetune: true
+bits: 16
+lora_r: 64
+)",
+     "method=full lora_rank=-", "artidoro/qlora qlora.py, get_accelerate_model: no adapters where all is tuned"},
     {"job.sh", R"(#!/bin/bash
 #SBATCH --nodes=2
 #SBATCH --ntasks-per-node=4

@@ -42,8 +42,10 @@ void take_method(Sheet& sheet) {
   take_targets(sheet, {"lora_target_modules", "lora_modules"});
 }
 
-/// artidoro/qlora counts the two parts of a sample.
+/// artidoro/qlora counts the two parts of a sample, and leaves its adapters out where it tunes all weights (qlora.py,
+/// get_accelerate_model).
 void take_parts(Sheet& sheet) {
+  if (sheet.is_on("full_finetune")) sheet.unsay("lora_rank");
   const auto source = sheet.count("source_max_len");
   const auto target = sheet.count("target_max_len");
   if (!source || !target) return;
