@@ -166,7 +166,7 @@ void take_recipe(Sheet& sheet) {
 /// recipes/full_finetune_distributed.py: ac_mode counts where the switch for all layers is off.
 void take_some_layers(Sheet& sheet) {
   const std::string mode = sheet.text("ac_mode");
-  if (mode.empty() || says_nothing(*sheet.find("ac_mode")) || sheet.is_on("enable_activation_checkpointing")) return;
+  if (mode.empty() || sheet.is_on("enable_activation_checkpointing")) return;
   const auto every = sheet.count("ac_option");
   const Setting& setting = *sheet.find("ac_mode");
   if (mode == "full") sheet.say("recompute", "full", setting);
