@@ -254,16 +254,6 @@ constexpr bool has_every_framework() {
 }
 static_assert(has_every_framework(), "a framework of the enumeration has no file in presets/frameworks");
 
-/// A search tries only what the framework can do.
-constexpr bool is_searchable(const FrameworkRow& row) {
-  bool can = true;
-  for (const auto sharding : row.space.shardings) can = can && row.shardings.has(sharding);
-  for (const auto schedule : row.space.schedules) can = can && row.schedules.has(schedule);
-  for (const auto offload : row.space.offloads) can = can && row.offloads.has(offload);
-  return can;
-}
-static_assert(std::ranges::all_of(table, [](const FrameworkRow* row) { return is_searchable(*row); }));
-
 constexpr std::size_t count_words() {
   std::size_t sum = 0;
   for (const FrameworkRow* row : table) sum += row->words.size();

@@ -35,3 +35,13 @@ TEST_CASE("a search begins with what shards least") {
     CHECK(row->space.offloads.front() == spec::Offload::none);
   }
 }
+
+TEST_CASE("a search tries only what the framework can do") {
+  for (const auto* row : frameworks::rows()) {
+    CAPTURE(row->words.front());
+    const auto& space = row->space;
+    CHECK(std::ranges::all_of(space.shardings, [&](auto each) { return row->shardings.has(each); }));
+    CHECK(std::ranges::all_of(space.schedules, [&](auto each) { return row->schedules.has(each); }));
+    CHECK(std::ranges::all_of(space.offloads, [&](auto each) { return row->offloads.has(each); }));
+  }
+}
