@@ -39,6 +39,17 @@ TEST_CASE("a step of short samples takes less time than one of full sequences, a
   CHECK(useful("--samples 4000 --sample-tokens 512 --packing 1") / useful("--samples 4000") == Approx(0.25));
 }
 
+TEST_CASE("samples that end early take the steps of a run of sequences as long as they are, by whatever clock") {
+  for (const std::string clock : {"", " --mfu 0.4", " --gpu a100-80:8 --sharding zero3"}) {
+    for (const std::int64_t length : {1, 77, 512, 2047, 2048}) {
+      const auto tokens = std::to_string(length);
+      const auto samples = " --samples 4000" + clock;
+      CAPTURE(clock, length);
+      CHECK(useful("--sample-tokens " + tokens + samples) == useful("--seq " + tokens + samples));
+    }
+  }
+}
+
 TEST_CASE("what is said about samples needs their number, and only one says how much there is") {
   for (const std::string words :
        {"--epochs 3", "--sample-tokens 300", "--packing 1", "--steps 5 --tokens 1B", "--steps 5 --samples 5"}) {

@@ -57,6 +57,15 @@ TEST_CASE("a page of the Hub is its model, and one that shows a file is the file
   CHECK_THAT(server.requests().front(), Contains("GET /org/name/resolve/main/train.yaml ") && Contains("hf_secret"));
 }
 
+// RFC 9110 section 15: of the classes of answers the second alone holds what was asked for.
+TEST_CASE("what a server answers instead of a file is refused with its number") {
+  for (const std::string status :
+       {"300", "304", "399", "400", "401", "404", "410", "429", "499", "500", "503", "599"}) {
+    const HttpServer server([&](const std::string&) { return replied(status + " X", recipe); });
+    CHECK_THAT(refusal(server.url() + "/train.yaml", hub_with_token()), Contains(status));
+  }
+}
+
 TEST_CASE("an address that names no file, or cannot be asked, is refused by name") {
   const HttpServer server([](const std::string&) { return replied("404 Not Found", "no"); });
   auto hub = hub_with_token();

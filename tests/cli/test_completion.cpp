@@ -28,6 +28,29 @@ TEST_CASE("every option of every verb is in every shell's completions and on the
   }
 }
 
+TEST_CASE("the program's page lists each verb with what it does, and every page names the others") {
+  const std::string own = cli::manual("llmcalc");
+  const auto dashes = [](std::string_view text) {
+    std::string plain;
+    for (const char c : text) {
+      if (c != '\\') plain += c;
+    }
+    return plain;
+  };
+  for (const auto& verb : api::verbs()) {
+    const std::string name(verb.name);
+    INFO(name);
+    CHECK_THAT(dashes(own), Contains("\n.B " + name + "\n" + std::string(verb.summary) + "\n"));
+    CHECK_THAT(dashes(own), Contains(".BR llmcalc-" + name + " (1)"));
+    const std::string page = dashes(cli::manual("llmcalc-" + name));
+    CHECK_THAT(page, Contains(".BR llmcalc (1)") && Contains(std::string(verb.summary)));
+    for (const auto& other : api::verbs()) {
+      const bool is_own = other.name == verb.name;
+      CHECK((page.find(".BR llmcalc-" + std::string(other.name) + " (1)") == page.npos) == is_own);
+    }
+  }
+}
+
 TEST_CASE("there is a page for the program and one for each verb") {
   std::istringstream pages(cli::manual("list"));
   std::size_t count = 0;

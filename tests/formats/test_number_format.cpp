@@ -2,10 +2,12 @@
 #include "formats/number_format.hpp"
 #include "llmcalc/quantity/error.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <random>
+#include <vector>
 
 using llmcalc::formats::Dtype;
 using llmcalc::quantity::BadInput;
@@ -104,6 +106,39 @@ TEST_CASE("Past the largest value each format has its own rule", "[number_format
   CHECK(stored(Dtype::int4, -9) == -8);
   CHECK(stored(Dtype::nf4, 3.0) == 1.0);
   CHECK(stored(Dtype::nf4, -infinity) == -1.0);
+}
+
+/// Rounding to nearest keeps the order of numbers (IEEE 754-2019 section 4.3), and so does an end that clips.
+TEST_CASE("of two numbers no format stores the larger one as less, from one end to the other", "[number_format]") {
+  std::vector<double> numbers{0.0};
+  for (int exponent = -1074; exponent <= 1023; exponent += exponent < -160 || exponent > 160 ? 40 : 1) {
+    for (const double fraction : {1.0, 1.25, 1.5, 1.875, 1.9999}) {
+      numbers.push_back(std::ldexp(fraction, exponent));
+      numbers.push_back(-numbers.back());
+    }
+  }
+  for (int whole = 1; whole < 300; ++whole) {
+    numbers.push_back(whole);
+    numbers.push_back(-whole);
+  }
+  std::ranges::sort(numbers);
+  for (const Dtype dtype : encodable_dtypes()) {
+    CAPTURE(facts(dtype).name);
+    const NumberRange range = number_range(dtype);
+    double before = -infinity;
+    for (const double number : numbers) {
+      const EncodedNumber encoded = encode(dtype, number);
+      CAPTURE(number, encoded.stored, before);
+      if (encoded.stored < before) FAIL_CHECK("a larger number is stored as less");
+      if (std::isfinite(encoded.stored) && (encoded.stored < range.lowest || encoded.stored > range.max)) {
+        FAIL_CHECK("beyond the range that is told of the format");
+      }
+      if (decode(dtype, encoded.code) * encoded.scale.value_or(1.0) != encoded.stored) {
+        FAIL_CHECK("its bits are another number");
+      }
+      before = encoded.stored;
+    }
+  }
 }
 
 TEST_CASE("NaN stays NaN where there is one and is refused where there is none", "[number_format]") {

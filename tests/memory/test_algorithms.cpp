@@ -48,6 +48,23 @@ TEST_CASE("DPO holds a frozen copy of the weights, unless adapters are switched 
         quantity::bytes(2 * parameters));
 }
 
+TEST_CASE("a model of a stated size is held whole by each of its copies, and spread over as many ranks") {
+  for (const std::int64_t billions : {1, 7, 13, 70}) {
+    for (const auto* algorithm : {"dpo", "kto", "ppo", "grpo"}) {
+      for (const std::int64_t ranks : {1, 8}) {
+        const Asked asked("--params " + std::to_string(billions) + "e9 --dtype mixed-bf16 --seq 1k --reference model" +
+                          " --algorithm " + algorithm + " --sharding zero3 --gpus " + std::to_string(ranks));
+        CAPTURE(billions, algorithm, ranks);
+        const auto held = in_bytes(asked.walk().persistent.reference) * ranks;
+        const auto weights =
+            static_cast<std::int64_t>(asked.program.sequence.size()) * 64;  // rounded up a rank and block
+        CHECK(held >= 2 * billions * 1'000'000'000);
+        CHECK(held - 2 * billions * 1'000'000'000 < 100 * weights);
+      }
+    }
+  }
+}
+
 TEST_CASE("a pair of answers is a batch of two") {
   for (const auto* algorithm : {"--algorithm orpo", "--algorithm dpo --reference precomputed"}) {
     CHECK(peak(std::string(algorithm) + " --micro-batch 2", Phase::backward) ==

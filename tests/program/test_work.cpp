@@ -50,6 +50,33 @@ TEST_CASE("a causal convolution multiplies each of its weights for each token") 
   CHECK(convolutions > 0);
 }
 
+/// Megatron-LM megatron/training/training.py, num_floating_point_operations: of each value head's state of d_k x d_v a
+/// token makes four multiply-adds. (Yang et al. 2024, arXiv:2412.06464 eq. 10: S k, its difference to v by k, the decay
+/// and S q.)
+TEST_CASE("a delta rule multiplies each element of its state four times a token, whoever has one") {
+  constexpr std::int64_t tokens = 256;
+  int models = 0;
+  for (const auto& preset : read::Catalogue().models()) {
+    const spec::LinearAttentionShape& n = preset.shape.linear;
+    if (n.value_heads == 0) continue;
+    CAPTURE(preset.id);
+    const auto run = test::program_of(test::ask(preset.shape, tokens, 1));
+    int rules = 0;
+    for (const auto& block : run.blocks) {
+      for (const auto& op : block.ops) {
+        if (op.kind != layers::OpKind::recurrence || in_flops(op.forward) == 0) continue;
+        CHECK(in_flops(op.forward) ==
+              2.0 * 4.0 * static_cast<double>(tokens * n.value_heads * n.key_dim * n.value_dim));
+        CHECK(op.backward_input == 2.0 * op.forward);
+        ++rules;
+      }
+    }
+    CHECK(rules > 0);
+    ++models;
+  }
+  CHECK(models > 3);
+}
+
 TEST_CASE("without a backward pass there are forward FLOPs alone") {
   for (const auto kernel : {spec::AttentionKernel::flash, spec::AttentionKernel::eager}) {
     for (const auto method : {spec::Method::forward_only, spec::Method::inference}) {

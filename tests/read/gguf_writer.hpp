@@ -46,6 +46,16 @@ class GgufWriter {
     ++pair_count_;
     return *this;
   }
+  /// A list of so many values of a type, all of whose bytes are zero: numbers, or texts without letters.
+  GgufWriter& zeros(std::string_view key, std::uint32_t type, std::size_t values, std::size_t bytes_each) {
+    put_text(pairs_, key);
+    put(pairs_, 9U, 4);
+    put(pairs_, type, 4);
+    put(pairs_, values, 8);
+    pairs_.append(values * bytes_each, '\0');
+    ++pair_count_;
+    return *this;
+  }
   /// \param bytes  that it takes, in a type of that number
   GgufWriter& tensor(std::string_view name, std::vector<std::uint64_t> dimensions, std::uint32_t type,
                      std::uint64_t bytes) {

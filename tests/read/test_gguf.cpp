@@ -5,6 +5,7 @@
 #include "read/config.hpp"
 
 #include <algorithm>
+#include <utility>
 
 using namespace llmcalc;
 using test::GgufWriter;
@@ -142,6 +143,21 @@ TEST_CASE("Counts and lengths that the file has no room for are refused before a
   CHECK_THAT(with(8, 1ULL << 60U), Catch::Matchers::Contains("tensors do not fit"));
   CHECK_THAT(with(16, 1ULL << 60U), Catch::Matchers::Contains("keys do not fit"));
   CHECK_THAT(with(24, 1ULL << 40U), Catch::Matchers::Contains("a text of"));
+}
+
+TEST_CASE("A list that just has room is read whatever its values are, and one a byte longer is not") {
+  constexpr std::pair<std::uint32_t, std::size_t> least[] = {
+      {0, 1}, {1, 1}, {2, 2}, {3, 2},  {4, 4},  {5, 4},
+      {6, 4}, {7, 1}, {8, 8}, {10, 8}, {11, 8}, {12, 8}};  // docs/gguf.md
+  for (const auto& [type, size] : least) {
+    for (const std::size_t values : {1U, 100U, 5000U}) {
+      CAPTURE(type, values);
+      const auto file = GgufWriter().text("general.architecture", "llama").zeros("a.list", type, values, size);
+      const auto header = file.header();
+      CHECK_THAT(refusal(header, header.size()), Catch::Matchers::Contains("vocabulary"));  // behind the list
+      CHECK_THAT(refusal(header, header.size() - 1), Catch::Matchers::Contains("do not fit"));
+    }
+  }
 }
 
 TEST_CASE("Tensors lie inside the file, aligned, in whole blocks, once each") {

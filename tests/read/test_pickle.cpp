@@ -4,11 +4,13 @@
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "read/settings.hpp"
+#include "read/settings/archive.hpp"
 
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <vector>
 
 using namespace llmcalc;
 using Catch::Matchers::Contains;
@@ -69,6 +71,61 @@ TEST_CASE("training_args.bin of two releases of transformers holds the arguments
     CHECK(unpickled(settings, "fsdp_config.transformer_layer_cls_to_wrap") == "LlamaDecoderLayer");
     CHECK(unpickled(settings, "distributed_state.num_processes") == "1");
     CHECK(settings.find("bf16")->where == "training_args.bin:/bf16");
+  }
+}
+
+namespace {
+
+/// A file of a zip archive, and what may stand beside it in headers and directory (PKWARE APPNOTE 4.3.7, 4.3.12).
+struct Archived {
+  std::string name;
+  std::string bytes;
+  std::string local_extra = {};
+  std::string extra = {};
+  std::string comment = {};
+};
+
+std::string little(std::uint64_t number, int bytes) {
+  std::string text;
+  for (; bytes > 0; --bytes, number >>= 8U) text += static_cast<char>(number & 0xFFU);
+  return text;
+}
+
+std::string archive_of(const std::vector<Archived>& files, const std::string& comment) {
+  std::string bytes;
+  std::string directory;
+  for (const Archived& file : files) {
+    const std::string facts = little(0, 4) + little(0, 4) + little(0, 4) + little(file.bytes.size(), 4) +
+                              little(file.bytes.size(), 4) + little(file.name.size(), 2);
+    directory += "PK\x01\x02" + little(0x0314, 2) + little(10, 2) + facts + little(file.extra.size(), 2) +
+                 little(file.comment.size(), 2) + little(0, 8) + little(bytes.size(), 4) + file.name + file.extra +
+                 file.comment;
+    bytes += "PK\x03\x04" + little(10, 2) + facts + little(file.local_extra.size(), 2) + file.name + file.local_extra +
+             file.bytes;
+  }
+  const std::string counts = little(files.size(), 2) + little(files.size(), 2);
+  return bytes + directory + "PK\x05\x06" + little(0, 4) + counts + little(directory.size(), 4) +
+         little(bytes.size(), 4) + little(comment.size(), 2) + comment;
+}
+
+}  // namespace
+
+TEST_CASE("a file of an archive is found whatever stands beside it and the others") {
+  const std::vector<std::string> beside{"", "x", std::string(40, 'e'), std::string(300, '\0')};
+  for (const auto& local : beside) {
+    for (const auto& extra : beside) {
+      for (const auto& comment : beside) {
+        CAPTURE(local.size(), extra.size(), comment.size());
+        const Archived first{"a/version", "3\n", local, extra, comment};
+        const Archived wanted{"a/data.pkl", "the pickle", extra, comment, local};
+        const Archived last{"a/data/0", std::string(64, 'w'), comment, local, extra};
+        for (const auto& files : {std::vector{first, wanted, last}, {last, first, wanted}, {wanted, last, first}}) {
+          CHECK(read::archived(archive_of(files, comment), "data.pkl", "m.bin") == "the pickle");
+        }
+        CHECK_THROWS_WITH(read::archived(archive_of({first, last}, local), "data.pkl", "m.bin"),
+                          Contains("an archive without data.pkl"));
+      }
+    }
   }
 }
 

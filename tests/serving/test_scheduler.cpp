@@ -130,6 +130,26 @@ TEST_CASE("every request has all of its tokens, whatever the cache holds", "[sch
   }
 }
 
+// Tokens that are proposed four at a time in four times the seconds come as tokens one by one do, to a step: whoever
+// outgrows the cache does so at the same position.
+TEST_CASE("a step of several tokens is several steps of one, whatever the cache holds", "[scheduler]") {
+  const std::vector<Request> requests(3, {0, 1000, 600});
+  for (int positions = 1700; positions <= 5000; positions += 60) {
+    SteppedEngine engine = engine_of(0.01);
+    engine.position_share = 1.0 / positions;
+    const auto one = serving::step_through(engine, requests, 0);
+    engine.decode = [](double, double) { return 0.04; };
+    engine.tokens = 4;
+    const auto four = serving::step_through(engine, requests, 0);
+    CAPTURE(positions);
+    CHECK(four.preempted == one.preempted);
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      CHECK(four.requests[i].first == Approx(one.requests[i].first).margin(0.1));
+      CHECK(four.requests[i].last == Approx(one.requests[i].last).margin(0.2));
+    }
+  }
+}
+
 // vLLM mixes prompts into the steps of running sequences, SGLang reads them first: what runs then has no token.
 TEST_CASE("prompts that are read alone hold up what runs, mixed ones make a token of it a step") {
   SteppedEngine engine = engine_of(0.01);
