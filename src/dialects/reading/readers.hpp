@@ -65,7 +65,8 @@ Node parse_settings(std::string_view text, std::string_view place);
 /// wandb's config.yaml keeps each argument below `value`.
 void unwrap_wandb(Settings& settings);
 
-/// The algorithm of the trainer whose configuration a class of trl is: "trl.trainer.dpo_config DPOConfig".
+/// Whose arguments a class holds, and the algorithm of the trainer whose configuration it is, by the words of
+/// `arguments_of` and `algorithm`: "trl.trainer.dpo_config DPOConfig", "axolotl.core.training_args AxolotlKTOConfig".
 void name_trainer(std::string_view python_class, Settings& settings);
 
 /// Whose settings they are; nullptr where nobody knows them.

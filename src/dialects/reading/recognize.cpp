@@ -91,11 +91,22 @@ void unwrap_wandb(Settings& settings) {
 }
 
 void name_trainer(std::string_view python_class, Settings& settings) {
-  const auto module = quantity::take_until(python_class, " ");
-  const auto trainer = quantity::without_end(python_class, "Config");
-  if (!module.starts_with("trl.") || trainer.size() == python_class.size()) return;
-  const std::string word = trainer == "Reward" ? "rm" : quantity::to_lower(trainer);
-  settings.put({"algorithm", word, {}, settings.all().empty() ? "" : settings.all().front().where});
+  const std::string name = quantity::to_lower(python_class);
+  const auto words_of = [](std::string_view key) {
+    return spellings_of(find_row(row_of(Dialect::trainer), key)->words);
+  };
+  const auto owners = words_of("arguments_of");
+  const auto* owner =
+      quantity::find_if_or_null(owners, [&](const Spelling& each) { return name.starts_with(each.theirs); });
+  if (owner == nullptr || settings.all().empty()) return;
+  const std::string where = settings.all().front().where;
+  if (!owner->ours.empty()) settings.put({"arguments_of", std::string(owner->ours), {}, where});
+  const auto written = std::string_view(name).substr(name.find(' ') + 1);
+  const auto trainer = quantity::without_start(quantity::without_end(written, "config"), owner->theirs);
+  if (!written.ends_with("config")) return;
+  const auto algorithms = words_of("algorithm");
+  const auto* other = quantity::find_or_null(algorithms, trainer, &Spelling::theirs);
+  settings.put({"algorithm", std::string(other == nullptr ? trainer : other->ours), {}, where});
 }
 
 const Format* format_of(const Settings& settings) {

@@ -25,6 +25,15 @@ void take_trl(Sheet& sheet) {
   sheet.by_default("framework", "trl", "trl's own keys");
 }
 
+/// Arguments of another trainer's class, which has others for the model and the method.
+void take_owner(Sheet& sheet) {
+  const Setting* owner = sheet.find("arguments_of");
+  if (owner == nullptr) return;
+  sheet.say("framework", owner->text, *owner);
+  sheet.assume({.words = fmt::format("{} has other arguments for model, method and adapters: say them", owner->text),
+                .term = "method"});
+}
+
 /// The switch that puts adapters on the model: trl's, LLaVA's.
 const Setting* adapter_switch(const Sheet& sheet) {
   constexpr std::string_view switches[] = {"use_dora", "use_peft", "lora_enable"};
@@ -156,11 +165,13 @@ void take_found_cards(Sheet& sheet) {
 
 void trainer_rules(Sheet& sheet) {
   take_trl(sheet);
+  take_owner(sheet);
   // DeepSpeed's own programs name their file --deepspeed_config (deepspeed/__init__.py, add_config_arguments).
   const bool alone = sheet.find("deepspeed_config") != nullptr;
   const std::string_view engine = alone ? "deepspeed_config" : "deepspeed";
   const Setting* file = sheet.find(engine);
-  if (file != nullptr && !says_nothing(*file)) sheet.say("framework", "deepspeed", *file);
+  const bool owned = sheet.find("arguments_of") != nullptr;
+  if (file != nullptr && !says_nothing(*file) && !owned) sheet.say("framework", "deepspeed", *file);
   take_deepspeed(sheet, engine, alone ? "" : "8");
   take_algorithm(sheet);
   take_engine_beside(sheet, trl_engine);
@@ -169,7 +180,8 @@ void trainer_rules(Sheet& sheet) {
   take_parts(sheet);
   take_accelerate_by_name(sheet, "accelerate_config");
   const bool is_plain = sheet.word("framework")->text == "hf" && !sheet.has("weights");
-  take_precision(sheet, {"dtype", "torch_dtype"}, is_plain ? Loads::checkpoint : Loads::fp32);
+  const bool follows_method = owned && sheet.is_on("bf16");  // as the framework's own defaults say
+  if (!follows_method) take_precision(sheet, {"dtype", "torch_dtype"}, is_plain ? Loads::checkpoint : Loads::fp32);
   if (!sheet.has("dtype") && !sheet.has("weights") && sheet.word("framework")->text == "hf") {
     sheet.assume(
         "no precision is said: weights in the checkpoint's type, as transformers 5 loads them, and no autocast");
