@@ -132,8 +132,6 @@ TEST_CASE("vLLM's flags are those of its engine arguments") {
       {"--max-num-seqs 64", "max_seqs", "64"},
       {"--gpu-memory-utilization 0.8", "memory_fraction", "0.8"},
       {"--kv-cache-dtype fp8_e5m2", "kv_dtype", "fp8"},
-      {"--dtype half", "quant", "f16"},
-      {"--dtype float16", "quant", "f16"},
       {"--dtype float", "quant", "f32"},
       {"--block-size 32", "block", "32"},
       {"--enforce-eager", "graphs", "0"},

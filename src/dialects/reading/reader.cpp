@@ -32,6 +32,17 @@ bool is_replica(const LaunchCommand& container, const LaunchCommand& of) {
   return std::ranges::equal(container.words, of.words, {}, &ShellWord::text, &ShellWord::text);
 }
 
+/// "/root/.cache/huggingface/hub/models--org--name/snapshots/<commit>", where huggingface_hub keeps a model
+/// (file_download.py, repo_folder_name).
+void name_as_on_the_hub(std::string& path) {
+  constexpr std::string_view folder = "models--";
+  const auto at = path.find(folder);
+  if (at == path.npos) return;
+  const auto name = path.substr(at + folder.size(), path.find('/', at) - at - folder.size());
+  const auto dashes = name.find("--");
+  if (dashes != name.npos) path = name.substr(0, dashes) + "/" + name.substr(dashes + 2);
+}
+
 }  // namespace
 
 Reading Reader::settings(const Format& format, const Settings& written, std::string_view place) const {
@@ -47,6 +58,7 @@ Reading Reader::settings(const Format& format, const Settings& written, std::str
     sheet.by_default(format.serves ? "engine" : "framework", std::string(format.framework()), format.name);
   }
   apply(format, sheet);
+  if (auto* model = quantity::find_or_null(reading.words, "model", &Given::term)) name_as_on_the_hub(model->text);
   std::vector<Reading> all = sheet.take_included();
   if (all.empty()) return reading;
   all.push_back(std::move(reading));

@@ -10,8 +10,6 @@
 namespace llmcalc::dialects {
 namespace {
 
-constexpr Spelling types[] = {{"float16", "f16"}, {"float32", "f32"}};
-
 /// A key that the file has, or the default of LLaMA-Factory.
 void take(Sheet& sheet, std::string_view key, std::string_view term, std::string_view usual) {
   const Setting* setting = sheet.find(key);
@@ -48,8 +46,7 @@ void take_weights(Sheet& sheet, bool quantizes) {
   if (quantizes && (bits == 4 || bits == 8)) {
     return sheet.say("quant", bits == 4 ? "bnb-nf4" : "bnb-int8", *sheet.find("quantization_bit"));
   }
-  const auto* type = quantity::find_or_null(types, sheet.text("infer_dtype"), &Spelling::theirs);
-  if (type != nullptr) sheet.say("quant", std::string(type->ours), *sheet.find("infer_dtype"));
+  if (sheet.text("infer_dtype") == "float32") sheet.say("quant", "f32", *sheet.find("infer_dtype"));
 }
 
 }  // namespace

@@ -21,7 +21,9 @@
 namespace llmcalc::dialects {
 namespace {
 
-constexpr Spelling weight_types[] = {{"float16", "f16"}, {"half", "f16"}, {"float32", "f32"}, {"float", "f32"}};
+/// Types that make weights larger than they are published. Those of 16 bits are the type of what a quantized checkpoint
+/// leaves whole, and of all in another: no size follows (vllm/config/model.py, dtype).
+constexpr Spelling weight_types[] = {{"float32", "f32"}, {"float", "f32"}};
 
 double factor_of(char suffix) {
   constexpr double kilo = 1e3;

@@ -176,7 +176,8 @@ std::vector<LaunchCommand> helm_launches(const Node& file, std::string_view plac
       {"tensorParallelSize", "--tensor-parallel-size"},
       {"pipelineParallelSize", "--pipeline-parallel-size"},
       {"maxNumSeqs", "--max-num-seqs"},
-      {"gpuMemoryUtilization", "--gpu-memory-utilization"}};
+      {"gpuMemoryUtilization", "--gpu-memory-utilization"},
+      {"maxLoras", "--max-loras"}};
   std::vector<LaunchCommand> found;
   const Node* specs = below(&file, {"servingEngineSpec", "modelSpec"});
   if (specs == nullptr) return found;
@@ -187,6 +188,17 @@ std::vector<LaunchCommand> helm_launches(const Node& file, std::string_view plac
     add_option(launch, "--model", spec.find("modelURL"));
     const Node* config = spec.find("vllmConfig");
     for (const auto& [theirs, ours] : options) add_option(launch, ours, below(config, {theirs}));
+    const Node* chunks = below(config, {"enableChunkedPrefill"});
+    const Node* keeps = below(config, {"enablePrefixCaching"});
+    if (chunks != nullptr && chunks->text == "false") add_option(launch, "--no-enable-chunked-prefill", {}, *chunks);
+    if (config != nullptr) {  // not kept unasked
+      const bool kept = keeps != nullptr && keeps->text == "true";
+      add_option(launch, kept ? "--enable-prefix-caching" : "--no-enable-prefix-caching", {},
+                 keeps == nullptr ? *config : *keeps);
+    }
+    if (const Node* lora = spec.find("enableLoRA"); lora != nullptr && lora->text == "true") {
+      add_option(launch, "--enable-lora", {}, *lora);
+    }
     if (const Node* extra = below(config, {"extraArgs"})) {
       for (const Node& word : extra->items) add_option(launch, word.text, {}, word);
     }

@@ -96,10 +96,11 @@ void take_verl_engine(Sheet& sheet, bool by_megatron) {
   sheet.by_default("attention", "flash", "verl default");
   sheet.by_default("recompute", "full", "verl default");
   if (sheet.has("cp")) sheet.by_default("cp_exchange", "all-to-all", "verl: Ulysses");
-  const auto group = sheet.count("actor.fsdp_config.fsdp_size").value_or(0);
-  if (group < 2) return;
-  sheet.say("sharding", "hsdp", *sheet.find("actor.fsdp_config.fsdp_size"));
-  sheet.say("sharding_group", std::to_string(group), *sheet.find("actor.fsdp_config.fsdp_size"));
+  const Setting* group = sheet.find("actor.fsdp_config.fsdp_size");
+  if (group == nullptr || group->text.starts_with('-')) return;  // -1 are all (workers/config/engine.py)
+  if (sheet.count("actor.fsdp_config.fsdp_size").value_or(0) < 2) return;
+  sheet.say("sharding", "hsdp", *group);
+  sheet.say("sharding_group", group->text, *group);
 }
 
 /// trainer/ppo/ray_trainer.py: an update takes ppo_mini_batch_size prompts with n samples each.

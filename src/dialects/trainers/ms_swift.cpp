@@ -54,6 +54,13 @@ bool validates(const Sheet& sheet) {
   return has_data && sheet.text({"eval_strategy", "evaluation_strategy"}) != "no";
 }
 
+/// What a model of images has beside its text model rests frozen unasked (arguments/tuner_args.py).
+void assume_towers(Sheet& sheet) {
+  for (const std::string_view key : {"freeze_vit", "freeze_aligner"}) {
+    if (sheet.truth(key) == false) sheet.assume(*sheet.find(key), "the text model alone is trained");
+  }
+}
+
 /// Heads that give one number or a vector in the place of a word (swift/llm/argument/base_args: task_type).
 void assume_head(Sheet& sheet) {
   const std::string task = sheet.text("task_type");
@@ -108,6 +115,7 @@ void ms_swift_rules(Sheet& sheet) {
   take_galore(sheet);
   assume_reward_model(sheet, "rlhf_type");
   assume_head(sheet);
+  assume_towers(sheet);
   take_evaluation(sheet, validates(sheet), "1", "ms-swift default");
   if (sheet.count("sequence_parallel_size").value_or(1) > 1) {
     const Setting& ranks = *sheet.find("sequence_parallel_size");

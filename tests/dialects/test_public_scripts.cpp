@@ -1,0 +1,170 @@
+// Scripts and files of servers, ms-swift and verl as people publish them: what of them decides, and what those take.
+
+#include "dialects/read.hpp"
+
+using namespace llmcalc;
+
+namespace {
+
+/// verl 0.9.1: verl/workers/config/engine.py (fsdp_size -1), trainer/config/rollout/rollout.yaml, recipe/dapo.
+constexpr test::PublicFile verl_files[] = {
+    {"a long-context run of DAPO on one machine of eight: fsdp_size -1, sequences over eight ranks, an engine awake",
+     R"(#!/usr/bin/env bash
+max_prompt_length=$((1024 * 2))
+max_response_length=$((1024 * 32))
+sp_size=8
+actor_ppo_max_token_len=$(((max_prompt_length + max_response_length) / sp_size))
+train_prompt_mini_bsz=16
+offload=True
+python3 -u -m recipe.dapo.main_dapo \
+    data.max_prompt_length=${max_prompt_length} data.max_response_length=${max_response_length} \
+    actor_rollout_ref.rollout.n=8 actor_rollout_ref.actor.use_dynamic_bsz=True \
+    actor_rollout_ref.actor.ppo_max_token_len_per_gpu=${actor_ppo_max_token_len} \
+    algorithm.adv_estimator=grpo actor_rollout_ref.actor.use_kl_loss=False \
+    actor_rollout_ref.rollout.free_cache_engine=False actor_rollout_ref.rollout.gpu_memory_utilization=0.8 \
+    actor_rollout_ref.model.path=Qwen/Qwen3-4B-Instruct-2507 \
+    actor_rollout_ref.model.enable_gradient_checkpointing=True \
+    actor_rollout_ref.actor.ppo_mini_batch_size=${train_prompt_mini_bsz} \
+    actor_rollout_ref.actor.strategy=fsdp2 actor_rollout_ref.actor.fsdp_config.offload_policy=${offload} \
+    actor_rollout_ref.actor.ulysses_sequence_parallel_size=${sp_size} \
+    actor_rollout_ref.actor.fsdp_config.fsdp_size=-1 trainer.n_gpus_per_node=8 trainer.nnodes=1
+)",
+     "model=Qwen/Qwen3-4B-Instruct-2507 seq=34816 micro_batch=1 global_batch=128 cp=8 sharding=fsdp2 gpus=8 "
+     "offload=params+optimizer colocate_fraction=0.8 recompute=full reference=none algorithm=grpo"},
+    {"adapters of a vision model in groups of prompts with eight answers",
+     R"(#!/bin/bash
+python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo data.train_batch_size=8 \
+    data.max_prompt_length=4096 data.max_response_length=512 \
+    actor_rollout_ref.model.path=Qwen/Qwen2.5-VL-7B-Instruct actor_rollout_ref.actor.ppo_mini_batch_size=8 \
+    actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=1 actor_rollout_ref.model.lora_rank=64 \
+    actor_rollout_ref.model.target_modules=all-linear actor_rollout_ref.model.exclude_modules='.*visual.*' \
+    actor_rollout_ref.actor.strategy=fsdp actor_rollout_ref.actor.fsdp_config.fsdp_size=-1 \
+    actor_rollout_ref.model.enable_gradient_checkpointing=True actor_rollout_ref.rollout.n=8 \
+    actor_rollout_ref.rollout.name=vllm actor_rollout_ref.rollout.gpu_memory_utilization=0.7 \
+    trainer.nnodes=1 trainer.n_gpus_per_node=8
+)",
+     "method=lora lora_rank=64 seq=4608 global_batch=64 sharding=fsdp1 gpus=8 micro_batch=1"},
+    {"Qwen3 30B A3B on six machines by Megatron, every size with a variable before it",
+     R"(#!/usr/bin/env bash
+NNODES=${NNODES:-6}
+micro_bs=${MICRO_BS:-3}
+actor_pp=${ACTOR_PP:-6}
+actor_ep=${ACTOR_EP:-8}
+offload=${OFFLOAD:-True}
+python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo data.max_prompt_length=512 \
+    data.max_response_length=512 actor_rollout_ref.model.path="${MODEL_PATH:-Qwen/Qwen3-30B-A3B}" \
+    actor_rollout_ref.actor.strategy=megatron actor_rollout_ref.actor.ppo_mini_batch_size=3 \
+    actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=${micro_bs} \
+    actor_rollout_ref.actor.megatron.pipeline_model_parallel_size=${actor_pp} \
+    actor_rollout_ref.actor.megatron.tensor_model_parallel_size=1 \
+    actor_rollout_ref.actor.megatron.expert_model_parallel_size=${actor_ep} \
+    actor_rollout_ref.actor.megatron.expert_tensor_parallel_size=1 \
+    actor_rollout_ref.actor.megatron.optimizer_offload=${offload} \
+    +actor_rollout_ref.actor.megatron.override_transformer_config.recompute_method=uniform \
+    +actor_rollout_ref.actor.megatron.override_transformer_config.recompute_granularity=full \
+    +actor_rollout_ref.actor.megatron.override_transformer_config.recompute_num_layers=1 \
+    actor_rollout_ref.rollout.name=sglang actor_rollout_ref.rollout.n=8 \
+    trainer.n_gpus_per_node=8 trainer.nnodes=${NNODES}
+)",
+     "framework=nemo pp=6 ep=8 etp=1 tp=1 gpus=48 nodes=6 micro_batch=3 global_batch=24 recompute=full sharding=zero1"},
+};
+
+/// ms-swift 4.6.0: swift/arguments.
+constexpr test::PublicFile swift_files[] = {
+    {"a model by the folder in which huggingface_hub keeps it",
+     R"(#!/bin/bash
+NPROC_PER_NODE=8 swift sft \
+    --model /shared/hf-hub/models--Qwen--Qwen2.5-VL-72B-Instruct/snapshots/5d8e171e5ee60e8ca4c6daa380bd29f78fe19021 \
+    --model_type qwen2_5_vl --train_type lora --deepspeed zero3 --torch_dtype bfloat16 \
+    --per_device_train_batch_size 2 --per_device_eval_batch_size 2 --lora_rank 64 --target_modules all-linear \
+    --gradient_accumulation_steps 2 --max_length 2048
+)",
+     "model=Qwen/Qwen2.5-VL-72B-Instruct gpus=8 sharding=zero3 method=lora lora_rank=64 micro_batch=2 dtype=bf16"},
+    {"accumulation by expr, towers that are trained",
+     R"(#!/bin/bash
+nproc_per_node=8
+NPROC_PER_NODE=$nproc_per_node swift sft --model /models/Qwen3-VL-4B-Instruct --val_dataset /data/test.jsonl \
+    --torch_dtype bfloat16 --train_type lora --freeze_vit false --freeze_aligner false --lora_rank 32 \
+    --target_modules all-linear --use_rslora true --per_device_train_batch_size 8 \
+    --per_device_eval_batch_size 1 --gradient_accumulation_steps $(expr 16 / $nproc_per_node)
+)",
+     "grad_accum=2 gpus=8 micro_batch=8 eval_batch=1 lora_targets=all-linear"},
+    {"a reranker, trained whole",
+     R"(#!/bin/bash
+NPROC_PER_NODE=4 swift sft --model Qwen/Qwen3-Reranker-4B --task_type generative_reranker --train_type full \
+    --split_dataset_ratio 0.05 --eval_strategy steps --per_device_train_batch_size 2 \
+    --per_device_eval_batch_size 2 --gradient_accumulation_steps 8
+)",
+     "method=full gpus=4 eval_batch=2 grad_accum=8 recompute=full"},
+    {"4 bits asked as of transformers, which ms-swift has no key for",
+     R"(#!/bin/bash
+swift sft --model /root/autodl-tmp/Qwen3-VL-8B-Instruct --tuner_type lora --lora_rank 32 --max_steps 10 \
+    --gradient_checkpointing True --load_in_4bit True
+)",
+     "method=lora weights=- steps=10"},
+};
+
+/// production-stack helm/templates/deployment-vllm-multi.yaml 010004ee: prefixes are kept where the values say so
+/// alone.
+constexpr test::PublicFile helm_files[] = {
+    {"two replicas with LMCache",
+     R"(servingEngineSpec:
+  modelSpec:
+    - name: "my-model"
+      repository: "lmcache/vllm-openai"
+      tag: "latest"
+      modelURL: "meta-llama/Llama-3.1-8B-Instruct"
+      replicaCount: 2
+      requestGPU: 1
+      vllmConfig:
+        enableChunkedPrefill: false
+        enablePrefixCaching: false
+        maxModelLen: 16384
+      lmcacheConfig:
+        enabled: true
+)",
+     "prefix_cache=0 context=16384 gpus=1 engine_version=-"},
+    {"a file of GGUF, prefixes not spoken of",
+     R"(servingEngineSpec:
+  modelSpec:
+  - name: "gemma3-12b"
+    repository: "vllm/vllm-openai"
+    tag: "nightly"
+    modelURL: "/data/google/gemma-3-12b-it-q4_0.gguf"
+    requestGPU: 1
+    vllmConfig:
+      gpuMemoryUtilization: 0.85
+      dtype: "bfloat16"
+      maxModelLen: 8192
+      extraArgs: ["--tokenizer", "google/gemma-3-12b-it", "--cpu-offload-gb", "1"]
+)",
+     "prefix_cache=0 memory_fraction=0.85 quant=- engine_version=-"},
+    {"prefixes kept, tensors over two, adapters",
+     R"(servingEngineSpec:
+  modelSpec:
+  - name: "mistral"
+    tag: "v0.11.0"
+    modelURL: "mistralai/Mistral-7B-Instruct-v0.2"
+    enableLoRA: true
+    requestGPU: 2
+    vllmConfig:
+      enablePrefixCaching: true
+      tensorParallelSize: 2
+      maxLoras: 4
+)",
+     "prefix_cache=1 tp=2 max_loras=4 engine_version=0.11.0"},
+};
+
+}  // namespace
+
+TEST_CASE("Scripts of verl are read as verl takes them") {
+  test::check_public(verl_files, "run.sh", "verl configuration");
+}
+
+TEST_CASE("Scripts of ms-swift are read as ms-swift takes them") {
+  test::check_public(swift_files, "run.sh", "ms-swift options");
+}
+
+TEST_CASE("Values of vLLM's production stack are read as its chart writes them") {
+  test::check_public(helm_files, "values.yaml", "vLLM command");
+}
