@@ -54,7 +54,7 @@ bool validates(const Sheet& sheet) {
   return has_data && sheet.text({"eval_strategy", "evaluation_strategy"}) != "no";
 }
 
-/// What a model of images has beside its text model rests frozen unasked (arguments/tuner_args.py).
+/// Towers beside a text model rest frozen unasked (arguments/tuner_args.py).
 void assume_towers(Sheet& sheet) {
   for (const std::string_view key : {"freeze_vit", "freeze_aligner"}) {
     if (sheet.truth(key) == false) sheet.assume(*sheet.find(key), "the text model alone is trained");
