@@ -69,6 +69,7 @@ std::optional<std::uint64_t> vocabulary(const Gguf& file, const std::string& pre
 
 /// Key and value widths of latent attention are told apart in the files since they carry both forms.
 void add_latent(const Gguf& file, const std::string& prefix, json& config) {
+  if (config.contains("kv_lora_rank") && !config.contains("q_lora_rank")) config["q_lora_rank"] = nullptr;  // V2-Lite
   const auto rope = file.count(prefix + "rope.dimension_count");
   const auto key = file.count(prefix + "attention.key_length_mla");
   const auto value = file.count(prefix + "attention.value_length_mla");
@@ -78,11 +79,24 @@ void add_latent(const Gguf& file, const std::string& prefix, json& config) {
   config["v_head_dim"] = *value;
 }
 
+/// Biases and norms of queries are told by their tensors (gguf-py/gguf/constants.py, TENSOR_NAMES), of which the first
+/// shard of a file may have none.
+void add_attention(const Gguf& file, json& config) {
+  if (file.tensors.empty()) return;
+  const bool biased = has_tensor(file, "blk.0.attn_q.bias") || has_tensor(file, "blk.0.attn_qkv.bias");
+  for (const auto* key : {"attention_bias", "use_qkv_bias", "bias"}) config[key] = biased;
+  config["use_qk_norm"] = has_tensor(file, "blk.0.attn_q_norm.weight");
+  if (!has_tensor(file, "blk.0.attn_norm_2.weight")) return;
+  config["new_decoder_architecture"] = true;  // Falcon 40B
+  config["num_kv_heads"] = config["num_key_value_heads"];
+}
+
 std::string model_type_of(const std::string& architecture, const Gguf& file) {
   const auto experts = file.count(architecture + ".expert_count").value_or(0);
   if (architecture == "llama" && experts > 0) return "mixtral";
   if (architecture == "deepseek2") {
-    return file.count(architecture + ".attention.q_lora_rank").value_or(0) > 0 ? "deepseek_v3" : "deepseek_v2";
+    constexpr std::uint64_t sigmoid = 2;  // gguf-py/gguf/constants.py, ExpertGatingFuncType: V3's, which adds a bias
+    return file.count(architecture + ".expert_gating_func") == sigmoid ? "deepseek_v3" : "deepseek_v2";
   }
   const auto* found = quantity::find_or_null(architectures, architecture, &Architecture::gguf);
   return found == nullptr ? std::string() : std::string(found->model_type);
@@ -119,6 +133,7 @@ void describe_model(const Gguf& file, std::string_view place, Checkpoint& checkp
   config["tie_word_embeddings"] = !has_tensor(file, "output.weight");
   if (type == "mixtral") config["num_local_experts"] = config["num_experts"];
   if (type.starts_with("deepseek")) config["n_routed_experts"] = config["num_experts"];
+  add_attention(file, config);
   add_latent(file, prefix, config);
   checkpoint.config = ConfigText{std::string(place), config.dump()};
 }
