@@ -1147,6 +1147,7 @@ class ServeOptions(TypedDict, total=False):
     max_cost_per_hour: Option
     max_cost_per_million: Option
     requests: Option
+    copies: Option
     attention_dp: Option
     expert_tp: Option
     dcp: Option

@@ -10,6 +10,7 @@
 #include "read/vocabulary.hpp"
 #include "read/words.hpp"
 #include "search/advice.hpp"
+#include "spec/node.hpp"
 
 #include <algorithm>
 #include <array>
@@ -190,7 +191,7 @@ std::vector<spec::Accelerator> larger_than(const std::optional<spec::Accelerator
     order_by_price(found);
     return found;
   };
-  const bool is_part = present->memory_type.starts_with("HBM");
+  const bool is_part = spec::has_stacked_memory(*present);
   std::vector<spec::Accelerator> larger;
   if (!is_part) larger = of_kind(false);
   quantity::append(larger, of_kind(true));

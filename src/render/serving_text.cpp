@@ -311,8 +311,8 @@ Paragraph serving_launch(const ServingReport& report, const TextStyle& style) {
     if (launch.empty()) return;
     std::string heading(what);
     if (servers > 1)
-      heading += fmt::format("{}{} times, each on {} accelerators of its own", heading.empty() ? "" : ", ", servers,
-                             gpus / servers);
+      heading += fmt::format("{}{} times, each with {} and a port of its own", heading.empty() ? "" : ", ", servers,
+                             gpus == servers ? "an accelerator" : fmt::format("{} accelerators", gpus / servers));
     if (!heading.empty()) add_lines(block, labelled(std::exchange(label, ""), heading + ":", style));
     add_lines(block, command_lines(launch, std::exchange(label, ""), style));
   };

@@ -59,20 +59,24 @@ void for_each_share(spec::Question question, const Take& take) {
   }
 }
 
-/// Cards that layers of one server are spread over, which has neither ranks nor copies.
-spec::Question on_cards(spec::Question question) {
-  const std::int64_t gpus = question.layout.gpus;
-  const std::int64_t nodes = question.layout.nodes;
+/// Calls `take` with every number of servers without ranks, the layers of each on its share of the cards.
+template <class Take>
+void for_each_share_of_cards(spec::Question question, const Take& take) {
+  const auto [gpus, nodes] = std::pair(question.layout.gpus, question.layout.nodes);
   question.layout = {};
   question.layout.gpus = gpus;
   question.layout.nodes = nodes;
-  return question;
+  for (std::int64_t copies = 1; copies <= gpus; ++copies) {
+    if (!divides(copies, gpus)) continue;
+    question.layout.dp = copies;
+    take(question);
+  }
 }
 
 /// Calls `take` with every layout of all accelerators.
 template <class Take>
 void for_each_layout(const spec::Question& question, const Take& take) {
-  if (spec::reads_gguf(question.serving.engine)) return take(on_cards(question));
+  if (spec::reads_gguf(question.serving.engine)) return for_each_share_of_cards(question, take);
   const std::int64_t gpus = question.layout.gpus;
   const auto& shape = question.model.shape;
   const std::int64_t in_node = std::min({most_tensor_parallel, gpus, question.gpu->gpus_per_node});

@@ -250,23 +250,22 @@ class Adviser {
     const bool is_rank = can_cut(question_.model, 2 * copies.tp) && 2 * copies.tp * copies.pp <= joined &&
                          spec::kind_of(question_.serving.engine) == spec::EngineKind::server;
     (is_rank ? copies.tp : copies.pp) *= 2;
-    const bool is_of_racks = question_.gpu->memory_type.starts_with("HBM");
+    const std::int64_t most = spec::has_stacked_memory(*question_.gpu) ? most_accelerators : joined;
     const std::int64_t all = quantity::product(copies.tp, copies.pp, question_.serving.layout.attention_dp);
-    if (copies.pp > question_.model.layer_count() || all > (is_of_racks ? most_accelerators : joined))
-      return std::nullopt;
+    if (copies.pp > question_.model.layer_count() || all > most) return std::nullopt;
     copies.count = std::max<std::int64_t>(1, layout.dp * layout.tp * layout.pp / (copies.tp * copies.pp));
     return copies;
   }
 
   std::optional<Question> widened(const Question& question, Copies& copies) const {
-    if (!spec::reads_gguf(question.serving.engine)) {
-      const auto next = wider(copies);
-      if (!next) return std::nullopt;
+    if (spec::reads_gguf(question.serving.engine)) {
+      copies.tp *= 2;
+      if (copies.tp * copies.count > spec::accelerators_per_node(question.gpu)) return std::nullopt;
+    } else if (const auto next = wider(copies)) {
       copies = *next;
-      return copied(question, copies);
+    } else {
+      return std::nullopt;
     }
-    copies.count *= 2;
-    if (copies.count > spec::accelerators_per_node(question.gpu)) return std::nullopt;
     return copied(question, copies);
   }
 
@@ -282,7 +281,8 @@ class Adviser {
   std::int64_t spread(const Question& question, const std::string& words, const std::string& cost, std::int64_t most) {
     const auto& layout = question.layout;
     const bool on_cards = spec::reads_gguf(question.serving.engine);
-    Copies copies{layout.tp, on_cards ? layout.gpus : layout.dp, question.serving.layout.prefill_servers, layout.pp};
+    Copies copies{on_cards ? cards_of(question) : layout.tp, layout.dp, question.serving.layout.prefill_servers,
+                  layout.pp};
     bool any = false;
     while (const auto changed = widened(question, copies)) {
       const std::int64_t gpus = changed->layout.gpus;

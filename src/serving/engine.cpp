@@ -177,7 +177,7 @@ Deployment deploy(const spec::Question& question) {
 
 std::size_t rank_count(const Deployment& deployment) {
   if (!spec::reads_gguf(deployment.question.serving.engine)) return deployment.stages.size();
-  return static_cast<std::size_t>(deployment.question.layout.gpus);
+  return static_cast<std::size_t>(cards_of(deployment.question));
 }
 
 RankMemory tightest_rank(const Deployment& deployment, const Demand& demand) {

@@ -172,6 +172,9 @@ EngineRelease parse_release(std::string_view text);
 /// Builds the step program once and walks it. \pre the question was resolved and the engine can run it
 Deployment deploy(const spec::Question& question);
 
+/// Cards that one server of a GGUF file spreads it over.
+inline std::int64_t cards_of(const spec::Question& question) { return question.layout.gpus / question.layout.dp; }
+
 /// Accelerators whose memory differs: pipeline stages, or the cards that llama.cpp places layers on.
 std::size_t rank_count(const Deployment& deployment);
 

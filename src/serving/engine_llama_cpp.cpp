@@ -148,7 +148,7 @@ Placement place(const Deployment& deployment) {
   const auto& question = deployment.question;
   Placement placement;
   placement.layers = question.model.layer_count();
-  placement.cards = question.serving.layout.split == CardSplit::layer ? question.layout.gpus : 1;
+  placement.cards = question.serving.layout.split == CardSplit::layer ? cards_of(question) : 1;
   const std::int64_t on_cards = question.serving.options.gpu_layers.value_or(placement.layers + 1);
   placement.first = std::max<std::int64_t>(placement.layers + 1 - on_cards, 0);
   return placement;
@@ -210,7 +210,7 @@ Shares shares_of(const Deployment& deployment, std::int64_t card, const Demand& 
 void spread(const Deployment& deployment, std::int64_t card, Shares& shares) {
   const auto& question = deployment.question;
   const CardSplit split = question.serving.layout.split;
-  const std::int64_t cards = question.layout.gpus;
+  const std::int64_t cards = cards_of(question);
   if (split == CardSplit::layer || cards == 1) return;
   shares.weights = bytes(quantity::ceil_divide(quantity::in_bytes(shares.weights), cards));
   if (split == CardSplit::tensor) shares.cache = bytes(quantity::ceil_divide(quantity::in_bytes(shares.cache), cards));
@@ -221,7 +221,7 @@ void spread(const Deployment& deployment, std::int64_t card, Shares& shares) {
 /// n_copies).
 std::int64_t mask_copies(const Deployment& deployment) {
   const auto& question = deployment.question;
-  const bool pipelined = question.layout.gpus > 1 && question.serving.layout.split == CardSplit::layer &&
+  const bool pipelined = cards_of(question) > 1 && question.serving.layout.split == CardSplit::layer &&
                          place(deployment).first == 0 && question.serving.options.cpu_experts == 0;
   return pipelined ? 4 : 1;
 }
@@ -283,7 +283,7 @@ std::int64_t ollama_context(const spec::Question& question) {
   const bool is_newest = release == EngineRelease{};
   if (!is_newest && release < longer) return 2048;
   if ((!is_newest && release < by_memory) || !question.gpu) return least;
-  const auto cards = question.layout.gpus * question.gpu->memory_nominal;
+  const auto cards = cards_of(question) * question.gpu->memory_nominal;
   const auto* tier = quantity::find_if_or_null(tiers, [&](const Tier& each) { return cards >= each.cards; });
   return tier == nullptr ? least : std::min(tier->context, model_limit(question));
 }

@@ -66,7 +66,8 @@ Question copied(Question question, const Copies& copies) {
   spec::Layout& layout = question.layout;
   if (spec::reads_gguf(question.serving.engine)) {
     layout = {};
-    layout.gpus = count;
+    layout.dp = count;
+    layout.gpus = quantity::product(count, tp);
     return question;
   }
   auto& serving = question.serving.layout;
@@ -141,15 +142,17 @@ std::vector<Candidate> find_context(const Question& question, const Capacity& ca
   return {present(found, said)};
 }
 
-/// Ranks that one layer can be cut over. Pipelines and ranks of experts stay as they were said.
+/// Ranks that one layer can be cut over, or cards that layers are spread over. Pipelines and ranks of experts stay as
+/// they were said.
 std::vector<std::int64_t> widths_of(const Question& question) {
   const spec::Layout& layout = question.layout;
   if (layout.pp > 1 || layout.ep > 1 || question.serving.layout.attention_dp > 1) return {layout.tp};
+  const bool has_ranks = !spec::reads_gguf(question.serving.engine);
   std::vector<std::int64_t> widths;
   constexpr std::int64_t most = 64;
   const std::int64_t joined = std::min(most, spec::accelerators_per_node(question.gpu));
   for (std::int64_t tp = 1; tp <= joined; tp *= 2) {
-    if (!can_cut(question.model, tp)) break;
+    if (has_ranks ? !can_cut(question.model, tp) : tp > question.model.layer_count()) break;
     widths.push_back(tp);
   }
   return widths;
@@ -176,16 +179,15 @@ Copies fewest_copies(const Question& question, std::int64_t tp, std::int64_t lim
 }
 
 std::vector<Candidate> find_gpus(const Question& question) {
-  const bool cards = spec::reads_gguf(question.serving.engine);
-  constexpr std::int64_t most_cards = 64;
+  const bool has_ranks = !spec::reads_gguf(question.serving.engine);
   constexpr std::int64_t most = 1024;
   std::vector<std::pair<std::int64_t, Candidate>> found;
-  for (const std::int64_t tp : cards ? std::vector<std::int64_t>{1} : widths_of(question)) {
-    const Copies copies = fewest_copies(without_costs(question), tp, cards ? most_cards : most / tp);
+  for (const std::int64_t tp : widths_of(question)) {
+    const Copies copies = fewest_copies(without_costs(question), tp, most / tp);
     const Question changed = copied(question, copies);
     const std::int64_t gpus = changed.layout.gpus;
     std::string change = fmt::format("--gpus {}", gpus);
-    if (!cards) change += fmt::format(" --tp {}", tp);
+    change += has_ranks ? fmt::format(" --tp {}", tp) : fmt::format(" --copies {}", copies.count);
     if (copies.readers > 0) change += fmt::format(" --prefill-servers {}", copies.readers);
     found.emplace_back(gpus, present(changed, std::move(change)));
   }

@@ -139,7 +139,7 @@ class GgmlClock {
         bandwidth_(quantity::in_bytes_per_second(gpu_.memory_bandwidth)),
         peak_(peak_of(gpu_)),
         quantized_(!formats::is_plain(deployment.question.serving.quant)),
-        cards_(static_cast<double>(deployment.question.layout.gpus)),
+        cards_(static_cast<double>(cards_of(deployment.question))),
         together_(deployment.question.serving.layout.split == spec::CardSplit::layer ? 1.0 : cards_),
         layer_s_(in_seconds(fuses_kernels(deployment.question) ? rates_.fused : rates_.layer)),
         host_rate_(quantity::in_bytes_per_second(host_bandwidth(deployment.question))) {}

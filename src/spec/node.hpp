@@ -18,6 +18,10 @@ inline std::int64_t accelerators_per_node(const std::optional<Accelerator>& gpu)
   return gpu && gpu->gpus_per_node > 0 ? gpu->gpus_per_node : usual;
 }
 
+/// Dies of memory stacked beside the chip (JEDEC JESD235, JESD238: "HBM"), which parts of racks have and cards of
+/// desktops have not: more of these than a machine holds are not joined by anyone.
+inline bool has_stacked_memory(const Accelerator& gpu) { return gpu.memory_type.starts_with("HBM"); }
+
 /// The machines of a run of which only the accelerators were said: as few as hold them and the same number each, with
 /// up to twice as many machines as full ones would be. Where they cannot be shared evenly, those of full machines.
 std::int64_t usual_nodes(std::int64_t gpus, std::int64_t per_node);

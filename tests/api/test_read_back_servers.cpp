@@ -189,5 +189,6 @@ TEST_CASE("copies with spread experts are as many servers to start") {
                  std::nullopt, read::Catalogue(), {});
   CHECK(report.servers == 2);
   CHECK(report.launch.find("--tensor-parallel-size 8") != std::string::npos);
-  CHECK(render::to_text(report, {}).find("2 times, each on 8 accelerators of its own") != std::string::npos);
+  CHECK(render::to_text(report, {}).find("2 times, each with 8 accelerators and a port of its own") !=
+        std::string::npos);
 }

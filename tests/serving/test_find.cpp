@@ -41,6 +41,18 @@ bool carried(const Words& words) {
   return answer.broken_limits.empty();
 }
 
+/// "gpus 8 tp 2" without the accelerators of one copy, "gpus 8 copies 4" without them and the copy.
+std::optional<Words> one_copy_less(Words change) {
+  const std::int64_t gpus = std::stoll(change[1]);
+  const std::int64_t said = std::stoll(change[3]);
+  const bool by_copies = change[2] == "copies";
+  const std::int64_t left = gpus - (by_copies ? gpus / said : said);
+  if (left == 0) return std::nullopt;
+  change[1] = std::to_string(left);
+  if (by_copies) change[3] = std::to_string(said - 1);
+  return change;
+}
+
 std::string more_by(const std::string& number, std::int64_t n) { return std::to_string(std::stoll(number) + n); }
 
 const std::vector<Words> asked_servers{
@@ -117,21 +129,16 @@ TEST_CASE("the context that is found leaves the margin, and one block more does 
 
 TEST_CASE("the accelerators that are found carry the load, and one copy less does not", "[long]") {
   for (const Words& server : asked_servers) {
-    const bool cards = server[1] == "llama.cpp";
     for (const Words& limit : asked_limits) {
       for (const Words& load : std::vector<Words>{{"rate", "3"}, {"rate", "40"}, {"concurrency", "300"}}) {
-        if (cards && load[0] == "rate") continue;
         const Words asked = test::with(test::with(server, limit), load);
         CAPTURE(server, limit, load);
         for (const Candidate& each : serving::find(served(asked), Find::gpus)) {
           const Words change = words_of(each.change);
           CAPTURE(change);
-          if (!cards) CHECK(carried(test::with(asked, change)) == each.carries);
-          const std::int64_t fewer = cards ? -1 : -std::stoll(change[3]);
-          if (!each.carries || more_by(change[1], fewer) == "0") continue;
-          Words less = change;
-          less[1] = more_by(change[1], fewer);
-          CHECK_FALSE(carried(test::with(asked, less)));
+          CHECK(carried(test::with(asked, change)) == each.carries);
+          if (!each.carries) continue;
+          if (const auto less = one_copy_less(change)) CHECK_FALSE(carried(test::with(asked, *less)));
         }
       }
     }
@@ -248,16 +255,13 @@ void check_context(Words asked) {
     CHECK_FALSE(fits(more_by(change[1], 1)));
 }
 
-void check_gpus(const Words& asked, bool cards) {
+void check_gpus(const Words& asked) {
   for (const auto& each : serving::find(served(asked), Find::gpus)) {
     const Words change = words_of(each.change);
     CAPTURE(change);
     if (!each.carries) continue;
     CHECK(carried(with(asked, change)));
-    const std::string fewer = more_by(change[1], cards ? -1 : -std::stoll(change[3]));
-    Words less = change;
-    less[1] = fewer;
-    if (fewer != "0") CHECK_FALSE(carried(with(asked, less)));
+    if (const auto less = one_copy_less(change)) CHECK_FALSE(carried(with(asked, *less)));
   }
 }
 
@@ -267,7 +271,6 @@ TEST_CASE("what --find answers keeps its limits under every engine and for every
   std::size_t asked_servers = 0;
   std::size_t turn = 0;
   for (const auto& engine : engines) {
-    const bool cards = engine == "llama.cpp" || engine == "ollama";
     for (const auto& model : models) {
       const Words server = with(model, {"engine", engine, "context", "2048"});
       CAPTURE(server);
@@ -282,7 +285,7 @@ TEST_CASE("what --find answers keeps its limits under every engine and for every
       check_context(server);
       const Words& limit = limits[turn++ % limits.size()];  // of this dearest search one each
       CAPTURE(limit);
-      check_gpus(with(with(server, limit), cards ? Words{"concurrency", "3"} : Words{"rate", "6"}), cards);
+      check_gpus(with(with(server, limit), {"rate", "6"}));
     }
   }
   CHECK(asked_servers >= 30);

@@ -2,6 +2,7 @@
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 #include "read/presets/fields.hpp"
+#include "spec/node.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -186,7 +187,7 @@ Glimpse glimpse_of(const spec::Accelerator& gpu) {
   return {gpu.id,
           gpu.vendor,
           gpu.memory_usable,
-          gpu.memory_type.starts_with("HBM"),
+          spec::has_stacked_memory(gpu),
           gpu.price_per_hour.has_value(),
           gpu.peaks.bf16.has_value()};
 }

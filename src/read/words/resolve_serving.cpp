@@ -73,10 +73,13 @@ void check_context_ranks(const QuestionDraft& draft) {
   }
 }
 
-/// llama.cpp has no ranks: cards take layers, rows or tensors.
+/// llama.cpp has no ranks: cards take layers, rows or tensors of a server, of which there may be several.
 void check_placement(const QuestionDraft& draft) {
   const bool on_ggml = spec::reads_gguf(draft.question.serving.engine);
   const spec::Layout& layout = draft.question.layout;
+  if (!on_ggml && draft.given("copies"))
+    draft.contradiction("copies", "engine", "it has ranks", "--gpus 8 --tp 2: what --tp leaves over are copies");
+  if (on_ggml && layout.gpus % layout.dp != 0) draft.contradiction("gpus", "copies", "each has as many of them");
   const std::pair<std::string_view, std::int64_t> ranks[] = {
       {"dcp", draft.question.serving.layout.dcp},
       {"attention_dp", draft.question.serving.layout.attention_dp},
@@ -288,7 +291,7 @@ void complete_cards(QuestionDraft& draft) {
   const std::int64_t one = product(layout.tp, layout.pp, draft.question.serving.layout.attention_dp);
   const std::int64_t readers = prefill_gpus(draft);
   if (!draft.given("gpus")) {
-    layout.gpus = one + readers;
+    layout.gpus = product(layout.dp, one) + readers;
     draft.derive("gpus", "tp x attention_dp x pp");
   } else if (spec::kind_of(draft.question.serving.engine) != spec::EngineKind::server && one == 1) {
     return;

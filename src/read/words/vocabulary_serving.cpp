@@ -49,6 +49,16 @@ struct Margin {
   }
 };
 
+/// Servers of an engine without ranks; of others they are what ranks leave of the accelerators.
+struct Copies : Whole<1> {
+  static void apply(spec::Question& question, std::string_view text, std::string_view place) {
+    question.layout.dp = read(text, place);
+  }
+  static std::string show(const spec::Question& question) {
+    return spec::reads_gguf(question.serving.engine) ? write(question.layout.dp) : std::string();
+  }
+};
+
 struct Limit : Interval {
   static constexpr std::string_view values = "duration, as 30ms or 1s";
 };

@@ -35,7 +35,8 @@ struct Copies {
   std::int64_t pp = 1;
 };
 
-/// The question on as many accelerators as these copies take. Cards that hold layers have no copies: `count` of them.
+/// The question on as many accelerators as these copies take. Without ranks `tp` are the cards that hold a copy's
+/// layers.
 spec::Question copied(spec::Question question, const Copies& copies);
 
 /// The types in which weights rest that an engine's users take, the widest first.
