@@ -2,6 +2,8 @@
 
 #include "dialects/read.hpp"
 
+#include <string>
+
 using namespace llmcalc;
 
 namespace {
@@ -104,6 +106,44 @@ swift sft --model /root/autodl-tmp/Qwen3-VL-8B-Instruct --tuner_type lora --lora
      "method=lora weights=- steps=10"},
 };
 
+/// MaxText 0.2.4: src/maxtext/configs/base.yml, configs/pyconfig.py (override_model_config), and tpu-recipes.
+constexpr test::PublicFile maxtext_scripts[] = {
+    {"docs of hy3: experts over four, weights in bf16",
+     R"(#!/bin/bash
+python3 -m maxtext.trainers.pre_train.train src/maxtext/configs/base.yml model_name=hy3-295b \
+    per_device_batch_size=1 max_target_length=4096 ici_fsdp_parallelism=64 ici_expert_parallelism=4 \
+    megablox=true sparse_matmul=true attention=flash dtype=bfloat16 weight_dtype=bfloat16 steps=100
+)",
+     "model=hy3-295b gpus=256 ep=4 dtype=bf16 seq=4096 micro_batch=1 steps=100 sharding=-"},
+    {"DeepSeek V3 on 128 accelerators",
+     R"(#!/bin/bash
+python3 -m MaxText.train MaxText/configs/base.yml per_device_batch_size=4 model_name=deepseek3-671b \
+  ici_fsdp_parallelism=128 steps=5 max_target_length=1024 attention=flash dtype=bfloat16 weight_dtype=bfloat16
+)",
+     "model=deepseek-v3 gpus=128 seq=1024 micro_batch=4 dtype=bf16"},
+    {"fine-tuning of Qwen as base.yml has it",
+     R"(#!/bin/bash
+python3 -m MaxText.train MaxText/configs/base.yml model_name=qwen2.5-7b load_parameters_path=gs://b/c \
+    learning_rate=2e-5 dataset_type=grain per_device_batch_size=4 max_target_length=4096 steps=700
+)",
+     "model=qwen2.5-7b micro_batch=4 seq=4096 steps=700 dtype=- recompute=-"},
+    {"two replicas on GPUs",
+     R"(#!/bin/bash
+python3 -m MaxText.train MaxText/configs/base.yml model_name=llama2-7b steps=10 per_device_batch_size=2 hardware=gpu \
+    dcn_fsdp_parallelism=1 ici_fsdp_parallelism=1 ici_data_parallelism=2 dcn_data_parallelism=1
+)",
+     "gpus=2 sharding=ddp micro_batch=2 seq=-"},
+    {"Llama 3.1 8B with heads twice as wide, over 128 accelerators (Llama3.1-8B-LongContext-Maxtext), whole sequences",
+     R"(#!/bin/bash
+export ICI_CONTEXT_PARALLELISM=128
+python3 -m maxtext.trainers.pre_train.train src/maxtext/configs/base.yml model_name=llama3.1-8b steps=8 \
+    override_model_config=true head_dim=256 base_num_query_heads=16 base_num_kv_heads=4 num_vocab_tiling=16 \
+    per_device_batch_size=1 max_target_length=10485760 attention=flash \
+    ici_context_parallelism=$ICI_CONTEXT_PARALLELISM ici_fsdp_parallelism=1 ici_tensor_parallelism=1
+)",
+     "model=llama3.1-8b heads=16 kv_heads=4 head_dim=256 cp=128 gpus=128 seq=10485760"},
+};
+
 /// production-stack helm/templates/deployment-vllm-multi.yaml 010004ee: prefixes are kept where the values say so
 /// alone.
 constexpr test::PublicFile helm_files[] = {
@@ -163,6 +203,18 @@ TEST_CASE("Scripts of verl are read as verl takes them") {
 
 TEST_CASE("Scripts of ms-swift are read as ms-swift takes them") {
   test::check_public(swift_files, "run.sh", "ms-swift options");
+}
+
+TEST_CASE("Scripts of MaxText are read as it takes them, and programs of its that do not train are refused") {
+  test::check_public(maxtext_scripts, "run.sh", "MaxText configuration");
+  const std::string others[] = {
+      "python3 -m benchmarks.lm_eval.maxtext_generator MaxText/configs/base.yml model_name=llama3-8b "
+      "max_target_length=2048 per_device_batch_size=8 ici_tensor_parallelism=4 ici_fsdp_parallelism=1\n",
+      "python3 MaxText/load_and_quantize_checkpoint.py MaxText/configs/base.yml model_name=llama3-8b "
+      "max_target_length=2048 per_device_batch_size=1 ici_fsdp_parallelism=1\n"};
+  for (const auto& each : others) {
+    CHECK_THROWS_WITH(test::read_alone(each, "run.sh"), Catch::Matchers::Contains("is not known to train"));
+  }
 }
 
 TEST_CASE("Values of vLLM's production stack are read as its chart writes them") {

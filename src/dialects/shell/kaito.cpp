@@ -231,8 +231,13 @@ void add_object(const Node& file, const Node& object, std::string_view place, st
   const Node* spec = object.find("spec");
   if (kind->text == "Workspace") {
     if (found.empty()) refuse_tuning(object);
-    const Node* inference = object.find("inference");
-    add({&object, below(inference, {"preset", "name"}), inference, object.find("resource")});
+    const bool is_wrapped = object.find("inference") == nullptr && spec != nullptr;
+    const Node& whole = is_wrapped ? *spec : object;
+    const Node* inference = whole.find("inference");
+    add({&object, below(inference, {"preset", "name"}), inference, whole.find("resource")});
+    if (is_wrapped && !found.empty())
+      found.back().assumed.push_back(
+          fmt::format("spec ({}): a Workspace has none, its resource and inference stand beside kind", spec->where));
   } else if (kind->text == "InferenceSet") {
     const Node* inference = below(spec, {"template", "inference"});
     add({&object, below(inference, {"preset", "name"}), inference, below(spec, {"template", "resource"})});
