@@ -106,6 +106,48 @@ swift sft --model /root/autodl-tmp/Qwen3-VL-8B-Instruct --tuner_type lora --lora
      "method=lora weights=- steps=10"},
 };
 
+/// NeMo AutoModel 0.7.0: components/_peft/module_matcher.py, recipes/llm/train_ft.py.
+constexpr test::PublicFile automodel_files[] = {
+    {"experts over eight, each layer recomputed by the parallelizer",
+     R"(model:
+  _target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained
+  pretrained_model_name_or_path: Qwen/Qwen3-30B-A3B
+  torch_dtype: bfloat16
+  attn_implementation: sdpa
+distributed: {_target_: nemo_automodel.components.distributed.fsdp2.FSDP2Manager, dp_size: null, tp_size: 1, ep_size: 8}
+parallelizer: {_target_: nemo_automodel.components.moe.parallelizer.parallelize_model, activation_checkpointing: true}
+step_scheduler: {global_batch_size: 64, local_batch_size: 1, max_steps: 100}
+optimizer: {_target_: torch.optim.AdamW, lr: 1e-5}
+)",
+     "ep=8 recompute=full sharding=fsdp2 micro_batch=1 global_batch=64 attention=sdpa steps=100"},
+    {"Nemotron 3 Nano without adapters on the way out of its state spaces: all else, and the head",
+     R"(model:
+  _target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained
+  pretrained_model_name_or_path: nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16
+peft: {_target_: nemo_automodel.components._peft.lora.PeftConfig, dim: 64, alpha: 128, exclude_modules: ["*.out_proj"]}
+distributed: {strategy: fsdp2, ep_size: 1}
+step_scheduler: {global_batch_size: 8, local_batch_size: 1, max_steps: 1600}
+)",
+     "method=lora lora_rank=64 lora_targets=all-linear,head exclude_modules=o,out_proj"},
+    {"README: LoRA on every linear layer",
+     R"(model:
+  _target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained
+  pretrained_model_name_or_path: meta-llama/Llama-3.2-1B
+peft: {_target_: nemo_automodel.components._peft.lora.PeftConfig, match_all_linear: true, dim: 16, alpha: 32}
+step_scheduler: {grad_acc_steps: 4, num_epochs: 1}
+)",
+     "lora_targets=all-linear,head lora_rank=16 grad_accum=4"},
+    {"a guide: replicas",
+     R"(model:
+  _target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained
+  pretrained_model_name_or_path: Qwen/Qwen3-0.6B
+step_scheduler: {global_batch_size: 64, local_batch_size: 8, num_epochs: 1}
+distributed: {strategy: ddp, tp_size: 1}
+optimizer: {_target_: torch.optim.Adam, lr: 1.0e-5}
+)",
+     "sharding=ddp micro_batch=8 global_batch=64 optimizer=adamw method=-"},
+};
+
 /// MaxText 0.2.4: src/maxtext/configs/base.yml, configs/pyconfig.py (override_model_config), and tpu-recipes.
 constexpr test::PublicFile maxtext_scripts[] = {
     {"docs of hy3: experts over four, weights in bf16",
@@ -215,6 +257,10 @@ TEST_CASE("Scripts of MaxText are read as it takes them, and programs of its tha
   for (const auto& each : others) {
     CHECK_THROWS_WITH(test::read_alone(each, "run.sh"), Catch::Matchers::Contains("is not known to train"));
   }
+}
+
+TEST_CASE("Recipes of NeMo AutoModel are read as it takes them") {
+  test::check_public(automodel_files, "recipe.yaml", "NeMo AutoModel recipe");
 }
 
 TEST_CASE("Values of vLLM's production stack are read as its chart writes them") {

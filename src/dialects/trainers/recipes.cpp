@@ -24,7 +24,8 @@ void take_class(Sheet& sheet, std::string_view key, std::string_view term, std::
   if (found != nullptr) sheet.say(term, std::string(found->ours), *sheet.find(key));
 }
 
-/// components/_peft/lora.py, PeftConfig.
+/// components/_peft/lora.py, PeftConfig. Whatever is a linear layer is one of all, the head as well, where nothing but
+/// exclusions is said (module_matcher.py, ModuleMatcher.match).
 void take_automodel_adapters(Sheet& sheet) {
   const Setting* dim = sheet.find({"peft.dim", "peft._target_", "peft.match_all_linear"});
   if (dim == nullptr) return;
@@ -32,8 +33,11 @@ void take_automodel_adapters(Sheet& sheet) {
   sheet.say("method", adapter_method(sheet, quantized ? "nf4-dq" : "", "peft.use_dora"), *dim);
   sheet.say("lora_rank", sheet.count("peft.dim") ? sheet.find("peft.dim")->text : "8", *dim);
   take_targets(sheet, {"peft.target_modules"});
-  if (sheet.is_on("peft.match_all_linear"))
-    sheet.say("lora_targets", "all-linear", sheet.said("peft.match_all_linear"));
+  const Setting* excluded = sheet.find("exclude_modules");
+  const Setting* all = sheet.is_on("peft.match_all_linear") ? &sheet.said("peft.match_all_linear") : excluded;
+  if (all == nullptr || says_nothing(*all)) return;
+  const bool leaves_head = excluded != nullptr && excluded->text.find("lm_head") != std::string::npos;
+  sheet.say("lora_targets", leaves_head ? "all-linear" : "all-linear,head", *all);
 }
 
 /// A degree within nodes times that across them; 0 where one of them is the rest.
