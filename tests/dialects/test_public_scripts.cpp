@@ -259,6 +259,46 @@ TEST_CASE("Scripts of MaxText are read as it takes them, and programs of its tha
   }
 }
 
+/// Commands of guides: trl 1.16.0 trl/scripts; what evaluates and exports stands beside what trains.
+TEST_CASE("A module of trl says the trainer, and a script's training is what is asked about") {
+  constexpr test::PublicFile files[] = {
+      {"pairs that a judge scored",
+       R"(#!/bin/bash
+MAX_LEN=4096
+uv run python -m trl.scripts.dpo --model_name_or_path Qwen/Qwen3-4B --dataset_name x/y --output_dir out \
+  --per_device_train_batch_size 2 --gradient_accumulation_steps 8 --gradient_checkpointing --use_peft --lora_r 32 \
+  --lora_target_modules q_proj k_proj v_proj o_proj --max_length "$MAX_LEN" --beta 5.0 --loss_type sigmoid
+)",
+       "algorithm=dpo method=lora lora_targets=q,k,v,o seq=4096 recompute=full framework=trl"},
+      {"nothing but a model and pairs",
+       R"(#!/bin/bash
+python -m trl.scripts.dpo --model_name_or_path meta-llama/Llama-2-7b-hf --dataset_name pairs --output_dir out
+)",
+       "algorithm=dpo framework=trl"},
+      {"groups of answers", R"(#!/bin/bash
+python -m trl.scripts.grpo --model_name_or_path Qwen/Qwen2.5-1.5B-Instruct --output_dir out --bf16 --use_vllm
+)",
+       "algorithm=grpo framework=trl colocate_fraction=0.3"},
+      {"a module of one's own", R"(#!/bin/bash
+python -m my_project.train_grpo --model_name_or_path Qwen/Qwen2.5-1.5B-Instruct --output_dir out --bf16
+)",
+       "algorithm=grpo framework=trl"},
+      {"an evaluation before the training", R"(#!/bin/bash
+python eval.py --model_name_or_path Qwen/Qwen2-0.5B-Instruct --output_dir x --per_device_eval_batch_size 8
+python train_sft.py --model_name_or_path Qwen/Qwen2-0.5B-Instruct --output_dir x --per_device_train_batch_size 4
+)",
+       "micro_batch=4 eval_batch=-"},
+  };
+  for (const auto& each : files) {
+    CAPTURE(each.file);
+    test::check_terms(test::read_alone(each.text, "run.sh"), each.terms);
+  }
+  for (const char* const other : {"llamafactory-cli export --model_name_or_path x --finetuning_type lora\n",
+                                  "tune run eleuther_eval --config llama3/eval\n"}) {
+    CHECK_THROWS(test::read_alone(other, "run.sh"));
+  }
+}
+
 TEST_CASE("Recipes of NeMo AutoModel are read as it takes them") {
   test::check_public(automodel_files, "recipe.yaml", "NeMo AutoModel recipe");
 }

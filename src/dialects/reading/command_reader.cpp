@@ -96,8 +96,27 @@ void take_files_of_folder(Start& start) {
   }
 }
 
+constexpr std::string_view training[] = {"train", "tune", "sft", "gpt.py", "dpo"};
+
 bool has_any(std::string_view name, std::span<const std::string_view> words) {
   return std::ranges::any_of(words, [&](std::string_view word) { return name.find(word) != name.npos; });
+}
+
+/// "eval.py" and "llamafactory-cli export" take the arguments of a training.
+bool uses_a_model(const Start& start, const ShellWord& program) {
+  constexpr Dialect of_training[] = {Dialect::trainer, Dialect::llama_factory};
+  if (start.starter != nullptr || !quantity::contains(of_training, start.format->dialect)) return false;
+  constexpr std::string_view uses[] = {"eval", "predict", "infer", "generat", "export", "merge"};
+  std::string name = quantity::to_lower(base_name(program.text));
+  const auto& words = start.options.positional;
+  if (!words.empty() && words.front().text.find_first_of("./") == std::string::npos) name += "." + words.front().text;
+  const auto parts = quantity::pieces_of(name, "_-.");
+  const auto begins = [&](std::span<const std::string_view> with) {
+    return std::ranges::any_of(parts, [&](std::string_view part) {
+      return std::ranges::any_of(with, [&](std::string_view word) { return part.starts_with(word); });
+    });
+  };
+  return begins(uses) && !has_any(name, training);
 }
 
 /// Arguments of Megatron-LM and MaxText describe the model of their other programs as well, those that serve, quantize
@@ -107,7 +126,6 @@ void refuse_other_program(const Start& start, const ShellWord& program, std::str
   constexpr Dialect shared[] = {Dialect::megatron, Dialect::maxtext};
   if (start.starter != nullptr || !quantity::contains(shared, start.format->dialect)) return;
   const std::string name = quantity::to_lower(base_name(program.text));
-  constexpr std::string_view training[] = {"train", "tune", "sft", "gpt.py", "dpo"};
   constexpr std::string_view other_models[] = {"_bert", "_ict", "_retro", "_t5", "_vision", "_vlm"};
   const bool is_other = has_any(name, other_models);
   if (has_any(name, training) && !is_other) return;
@@ -130,7 +148,7 @@ std::optional<Reading> CommandReader::read(const ShellCommand& command, const Se
   for (const Setting& setting : job.all()) launch.launcher.put(setting);
   Start start = start_of(launch, place_);
   take_format_of_file(launch, find_, start);
-  if (start.format == nullptr) return std::nullopt;
+  if (start.format == nullptr || uses_a_model(start, launch.words.front())) return std::nullopt;
   refuse_other_program(start, launch.words.front(), place_);
 
   std::vector<Reading> readings(1);

@@ -174,7 +174,7 @@ Started starter_of(const std::vector<ShellWord>& words) {
 
 std::string_view algorithm_named_in(std::string_view program) {
   const auto name = base_name(program);
-  if (!name.ends_with(".py")) return {};
+  if (name.find('.') == name.npos) return {};  // "dpo.py", and "-m project.dpo"
   for (const auto part : quantity::pieces_of(name, "_-.")) {
     if (const auto* named = quantity::find_or_null(algorithm_words, part, &AlgorithmWord::word))
       return named->algorithm;

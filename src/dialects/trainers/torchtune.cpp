@@ -42,12 +42,19 @@ std::string_view without_tuning(std::string_view name) {
 /// Other recipes have files of the same form: those that generate, evaluate and quantize train nothing.
 void refuse_other_recipes(const Sheet& sheet) {
   if (sheet.settings().has("optimizer._component_")) return;
+  const auto refuse = [](const Setting& setting, std::string_view does) {
+    throw quantity::BadInput(setting.where, "this recipe of torchtune " + std::string(does) + " and trains nothing",
+                             "name a configuration with an optimizer, or ask llmcalc serve --model NAME");
+  };
+  const Setting* recipe = sheet.find("positional.0");
+  for (const auto& [name, does] :
+       {Spelling{"generate", "generates text"}, Spelling{"eval", "evaluates"}, Spelling{"quantize", "quantizes"}}) {
+    if (recipe != nullptr && recipe->text.find(name) != std::string::npos) refuse(*recipe, does);
+  }
   for (const auto& [key, does] : {Spelling{"max_new_tokens", "generates text"}, Spelling{"tasks", "evaluates"},
                                   Spelling{"quantizer._component_", "quantizes"}}) {
     const Setting* setting = sheet.settings().find(key);
-    if (setting == nullptr) continue;
-    throw quantity::BadInput(setting->where, "this recipe of torchtune " + std::string(does) + " and trains nothing",
-                             "name a configuration with an optimizer, or ask llmcalc serve --model NAME");
+    if (setting != nullptr) refuse(*setting, does);
   }
 }
 
