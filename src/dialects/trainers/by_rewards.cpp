@@ -3,6 +3,7 @@
 #include "dialects/core/format.hpp"
 #include "dialects/trainers/rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
+#include "quantity/lists.hpp"
 #include "quantity/parse.hpp"
 #include "quantity/text.hpp"
 
@@ -201,7 +202,9 @@ void nemo_rl_rules(Sheet& sheet) {
   if (apart)
     sheet.leave_open("gpus", "generation.colocated: some of the cluster's accelerators generate alone",
                      *sheet.find("generation.colocated.enabled"));
-  take_length(sheet, {"grpo.max_num_steps", {}});
+  constexpr std::string_view lengths[] = {"grpo.max_num_steps", "sft.max_num_steps", "dpo.max_num_steps"};
+  const auto* length = quantity::find_if_or_null(lengths, [&](auto key) { return sheet.find(key) != nullptr; });
+  if (length != nullptr) take_length(sheet, {*length, {}});
   leave_rest_open(sheet);
 }
 
