@@ -118,6 +118,10 @@ class Screen {
     return words;
   }
 
+  /// Whether a line is labelled so.
+  bool has_label(const std::string& label) const { return text_.find("\n  " + label + "  ") != text_.npos; }
+
+  const std::string& text() const { return text_; }
   int figures() const { return figures_; }
 
  private:
@@ -268,17 +272,15 @@ TEST_CASE("the rows of a plan have the figures and the layouts of its JSON") {
                                  {"top", "5"}}));
       const json& best = screen.answer()["best"];
       REQUIRE(best.size() > 1);
-      const std::vector<Shown> of_plan{{"best of " + number + " layouts on 8 x h100-sxm: " + duration + " a step, " +
-                                            duration + ", \\$" + number + ", MFU " + number + " %, " + number + " of " +
-                                            number + " GiB",
-                                        {{"/layouts", 1},
-                                         {"/best/0/figures/step_seconds", 1},
-                                         {"/best/0/figures/total_seconds", 1},
-                                         {"/best/0/figures/cost_usd", 1},
-                                         {"/mfu", percent},
-                                         {"/best/0/figures/needed_bytes", gib},
-                                         {"/capacity_bytes", gib}}}};
-      CHECK(screen.check(of_plan[0]));
+      CHECK(screen.check({"best of " + number + " layouts on 8 x h100-sxm: " + duration + " a step, " + duration +
+                              ", \\$" + number + ", MFU " + number + " %, " + number + " of " + number + " GiB",
+                          {{"/layouts", 1},
+                           {"/best/0/figures/step_seconds", 1},
+                           {"/best/0/figures/total_seconds", 1},
+                           {"/best/0/figures/cost_usd", 1},
+                           {"/mfu", percent},
+                           {"/best/0/figures/needed_bytes", gib},
+                           {"/capacity_bytes", gib}}}));
       for (std::size_t i = 0; i < best.size(); ++i) {
         CAPTURE(i);
         const json& run = best[i]["run"];
@@ -356,6 +358,42 @@ TEST_CASE("a cell of a server's table is that server's cache under its context a
     CHECK((shares[column] == "-") == !cell["fits"].get<bool>());
     if (cell["fits"].get<bool>()) screen.check(shares[column], cell["cache_share"].get<double>(), percent);
   }
+}
+
+TEST_CASE("whatever is assumed or helps or starts it is begun on every screen") {
+  int assumed = 0;
+  for (const std::string model : {"deepseek-v3", "llama-3.1-70b", "qwen3-30b-a3b", "llama-3-8b"}) {
+    for (const std::string gpu : {"h200-sxm", "h100-sxm:8", "rtx-4090:2", "a100-40"}) {
+      for (const std::string verb : {"fit", "serve"}) {
+        for (const std::vector<Word>& more :
+             {std::vector<Word>{},
+              {{"max_memory", "60GiB"}, {"price", "2"}},
+              {{"seq", "32k"}, {"max_time", "1h"}},
+              {{"context", "32k"}, {"concurrency", "32"}, {"ttft", "50ms"}, {"tpot", "5ms"}}}) {
+          std::vector<Word> words{{"model", model}, {"gpu", gpu}};
+          words.insert(words.end(), more.begin(), more.end());
+          std::optional<Reply> reply;
+          try {
+            reply = ask(verb, words);
+          } catch (const quantity::BadInput&) {
+            continue;  // what is no option of the verb, or no layout
+          }
+          const Screen screen(*reply);
+          CAPTURE(verb, screen.text());
+          const json& answer = screen.answer();
+          if (!answer["assumptions"].empty()) CHECK((screen.has_label("assumed") || screen.has_label("notes")));
+          if (verb == "serve" && answer["launch"].is_string()) {
+            CHECK((screen.has_label("start") || screen.has_label("so start")));
+          }
+          const bool helps = verb == "fit" && !answer["advice"].empty() && answer["verdict"] == "does_not_fit";
+          const auto change = helps ? answer["advice"][0]["flag"].get<std::string>() : std::string();
+          CHECK(screen.text().find(change.substr(0, change.find(' '))) != std::string::npos);
+          assumed += answer["assumptions"].empty() ? 0 : 1;
+        }
+      }
+    }
+  }
+  CHECK(assumed > 20);
 }
 
 }  // namespace llmcalc::screen_figures
