@@ -64,6 +64,9 @@ PADDED_FAMILIES = ("llama", "qwen3", "mixtral", "gemma3_text", "gemma2", "phi3",
 BEFORE_AMPERE = ", before Ampere"
 OLD_FAMILIES = ("llama", "qwen3", "mixtral", "gemma3_text", "phi3", "gpt2", "falcon", "deepseek_v3", "bert")
 
+# Experts beside the dense MLP of each layer, which some models of a family have.
+MIXTURE = ", mixture"
+
 # How the program is asked for the same.
 WORDS = {PADDED: "--samples 1k --sample-tokens 32", BEFORE_AMPERE: "--gpu t4"}
 
@@ -213,6 +216,7 @@ def _shrink(config, count, special, periods):
 FAMILIES.update({
     family + NARROW: {**FAMILIES[family], key: 24} for key, families in NARROW_WINDOWS.items() for family in families
 })
+FAMILIES["gemma4_text" + MIXTURE] = {**FAMILIES["gemma4_text"], "enable_moe_block": True, "top_k_experts": 2}
 FAMILIES.update({family + PADDED: FAMILIES[family] for family in PADDED_FAMILIES})
 FAMILIES.update({family + BEFORE_AMPERE: FAMILIES[family] for family in OLD_FAMILIES})
 

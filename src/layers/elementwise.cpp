@@ -55,6 +55,15 @@ Value BlockBuilder::multiply(const Value& a, const Value& b, std::string_view na
   return y;
 }
 
+Value BlockBuilder::scaled(const Value& x, std::string_view name) {
+  const Value y = like(x, name);
+  Op scale{.kind = OpKind::elementwise, .name = name, .inputs = {x.id}, .outputs = {y.id}};
+  scale.weight = vector(name, x.columns);
+  if (context_.trains_base) scale.saved.push_back(x.id);
+  append(scale);
+  return y;
+}
+
 Value BlockBuilder::gate_rows(const Value& x, std::string_view name) {
   const Value y = like(x, name);
   append({.kind = OpKind::elementwise, .name = name, .inputs = {x.id}, .outputs = {y.id}, .saved = {x.id}});

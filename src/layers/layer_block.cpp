@@ -174,6 +174,8 @@ bool mixes_channels(const spec::LayerKind& kind) {
 
 Value transform(BlockBuilder& b, const spec::LayerKind& kind, const Value& x) {
   const auto* dense = std::get_if<spec::DenseMlp>(&kind.mlp);
+  const auto* mixture = std::get_if<spec::MoeMlp>(&kind.mlp);
+  if (mixture != nullptr && b.context().shape().writing.norms_branches) return experts_beside_mlp(b, mixture->moe, x);
   return behind_norm(b, x, "mlp norm", dense != nullptr, [&](const Value& normed) {
     return mixes_channels(kind) ? channel_mix(b, dense->width, normed) : feed_forward(b, kind.mlp, normed);
   });
@@ -198,12 +200,7 @@ void parallel_layer(BlockBuilder& b, const spec::LayerKind& kind, const Value& x
 Value scaled_first(BlockBuilder& b, const Value& streams) {
   const Value first = first_stream(b, streams);
   const Value copy = b.rearrange(first, "first stream", first.rows, first.columns, OpKind::permutation);
-  const Value scaled = b.like(copy, "scaled stream");
-  Op scale{.kind = OpKind::elementwise, .name = "scaled stream", .inputs = {copy.id}, .outputs = {scaled.id}};
-  scale.weight = b.vector("stream scale", copy.columns);
-  if (b.context().trains_base) scale.saved.push_back(copy.id);
-  b.append(scale);
-  return scaled;
+  return b.scaled(copy, "scaled stream");
 }
 
 /// transformers modeling_gemma3n.py, Gemma3nTextDecoderLayer.forward.

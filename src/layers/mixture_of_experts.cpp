@@ -245,9 +245,11 @@ void put_in_order(BlockBuilder& b, const Value& sent) {
 }
 
 /// Each rank's experts receive as many rows as its own tokens send out, top_k a token, times the overload.
-Value routed_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& tokens, RoutedRows& rows) {
+/// \param seen  by the router
+Value routed_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& seen, const Value& tokens,
+                     RoutedRows& rows) {
   const Context& c = b.context();
-  const Value probabilities = route(b, moe, tokens);
+  const Value probabilities = route(b, moe, seen);
   const Value x = narrowed(b, moe, tokens);
   rows.sent = b.rearrange(x, "sent tokens", quantity::product(x.rows, moe.top_k), x.columns, OpKind::permutation);
   const std::size_t first = b.block().ops.size();
@@ -286,10 +288,22 @@ Value mixture_of_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value
   RoutedRows rows;
   const Value ahead = shares && holds ? shared_experts(b, moe, x) : x;
   const bool runs_all = c.writes(&spec::Writing::runs_all_experts) && c.ep == 1;
-  Value out = runs_all ? all_experts(b, moe, x) : routed_experts(b, moe, x, rows);
+  Value out = runs_all ? all_experts(b, moe, x) : routed_experts(b, moe, x, x, rows);
   if (shares) out = b.add(out, holds ? ahead : shared_experts(b, moe, x), "routed and shared");
   if (holds) b.block().ops.back().held = {rows.sent.id, rows.received.id, rows.returning.id};
   return out;
+}
+
+/// The router reads the hidden state through a norm without a weight, times a learned scale and a number; each expert
+/// has a scale too (transformers modeling_gemma4.py, Gemma4TextDecoderLayer.forward, Gemma4TextRouter.forward).
+Value experts_beside_mlp(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
+  const Value dense = b.norm(shared_experts(b, moe, b.norm(x, "mlp norm")), "norm behind the mlp");
+  const Value scaled = b.scaled(b.unweighted_norm(x, "router norm"), "scaled router input");
+  const Value seen = b.rearrange(scaled, "router input", x.rows, x.columns, OpKind::elementwise);
+  RoutedRows rows;
+  const Value routed = routed_experts(b, moe, seen, b.norm(x, "norm of the experts"), rows);
+  b.vector("expert scale", moe.experts);
+  return b.add(dense, b.norm(routed, "norm behind the experts"), "routed and shared");
 }
 
 }  // namespace llmcalc::layers

@@ -196,6 +196,7 @@ struct Writing {
   bool wide_residual = false;    ///< layers hand on their sums in fp32 (Mamba)
   bool norms_values = false;     ///< values go through a norm without a weight (Gemma 4)
   bool norms_rotated = false;    ///< and so do rotated queries and keys of layers with a window (Llama 4)
+  bool norms_branches = false;   ///< experts and the dense MLP beside them have norms of their own (Gemma 4)
   bool gate_apart = false;       ///< the output gate is made by a matrix apart from that of the queries (AFMoE)
   bool linear_router = false;    ///< the router is a linear layer beside experts that are parameters (HunYuan)
   bool differential = false;     ///< attention runs over either half of the values, and heads differ (DiffLlama)

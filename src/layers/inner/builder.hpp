@@ -105,6 +105,7 @@ class BlockBuilder {
   Value dropout_add(const Value& residual, const Value& branch, std::string_view name);
   Value add(const Value& a, const Value& b, std::string_view name);
   Value multiply(const Value& a, const Value& b, std::string_view name);
+  Value scaled(const Value& x, std::string_view name);     ///< each column times a learned weight
   Value gate_rows(const Value& x, std::string_view name);  ///< each row times its own gate
   Value cast(const Value& x, std::int64_t width, std::string_view name);
   /// Keeps a tensor that a kernel makes for its backward pass and nobody else reads.

@@ -27,6 +27,9 @@ Value own_term(BlockBuilder& b, Role role, const Value& x, std::int64_t rank, st
 /// Routed experts, of which each token passes through top_k, and shared experts that every token passes through.
 Value mixture_of_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x);
 
+/// Routed experts and the dense MLP beside them, each between norms of its own. \param x  ahead of any norm
+Value experts_beside_mlp(BlockBuilder& b, const spec::MoeShape& moe, const Value& x);
+
 // The output head and the loss: where the widest tensors of a run are, tokens x vocabulary.
 
 /// Appends the head's matrix product and the loss in the way the run implements it.
