@@ -279,6 +279,12 @@ Value routed_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& se
   return widened(b, moe, combined, tokens.columns);
 }
 
+/// What Megatron-LM's local variables hold is given up when the parts of the layer are put together.
+void give_up(BlockBuilder& b, const RoutedRows& rows) {
+  if (b.context().profile.experts.holds_routed_rows)
+    b.block().ops.back().held = {rows.sent.id, rows.received.id, rows.returning.id};
+}
+
 }  // namespace
 
 Value mixture_of_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
@@ -290,7 +296,7 @@ Value mixture_of_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value
   const bool runs_all = c.writes(&spec::Writing::runs_all_experts) && c.ep == 1;
   Value out = runs_all ? all_experts(b, moe, x) : routed_experts(b, moe, x, x, rows);
   if (shares) out = b.add(out, holds ? ahead : shared_experts(b, moe, x), "routed and shared");
-  if (holds) b.block().ops.back().held = {rows.sent.id, rows.received.id, rows.returning.id};
+  give_up(b, rows);
   return out;
 }
 
@@ -303,7 +309,9 @@ Value experts_beside_mlp(BlockBuilder& b, const spec::MoeShape& moe, const Value
   RoutedRows rows;
   const Value routed = routed_experts(b, moe, seen, b.norm(x, "norm of the experts"), rows);
   b.vector("expert scale", moe.experts);
-  return b.add(dense, b.norm(routed, "norm behind the experts"), "routed and shared");
+  const Value out = b.add(dense, b.norm(routed, "norm behind the experts"), "routed and shared");
+  give_up(b, rows);
+  return out;
 }
 
 }  // namespace llmcalc::layers

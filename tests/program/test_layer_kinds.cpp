@@ -3,7 +3,9 @@
 #include "memory/block_walk.hpp"
 #include "program/count.hpp"
 #include "questions.hpp"
+#include "read/presets.hpp"
 
+#include <algorithm>
 #include <utility>
 
 using namespace llmcalc;
@@ -130,4 +132,24 @@ TEST_CASE("a layer that attends to a tower makes keys and values of what that ha
   const auto program = test::program_of(q);
   CHECK(elements(program.blocks[2]) - elements(program.blocks[1]) == 2 * h / a);
   CHECK(kept(q, 2) - kept(q, 1) == 2 * (patches - positions) * h * 2 + (positions + patches) * (6 * h + 4 * a));
+}
+
+/// Megatron-LM core/transformer/moe/token_dispatcher.py, MoEAlltoAllTokenDispatcher, and moe_layer.py, custom_forward:
+/// local variables hold the rows that a rank sends, receives and returns until the layer is done.
+TEST_CASE("Megatron holds the routed rows of every mixture until its parts are put together") {
+  int mixtures = 0;
+  for (const auto& preset : read::Catalogue().models()) {
+    if (preset.shape.moe.experts == 0) continue;
+    CAPTURE(preset.id);
+    auto q = test::ask(preset.shape, 128, 1);
+    q.training.framework = spec::Framework::megatron;
+    for (const auto& block : test::program_of(q).blocks) {
+      const auto is_sent = [](const layers::Op& op) { return op.routed; };
+      const auto holds = [](const layers::Op& op) { return op.held.size() >= 3; };
+      if (std::ranges::none_of(block.ops, is_sent)) continue;
+      CHECK(std::ranges::any_of(block.ops, holds));
+      ++mixtures;
+    }
+  }
+  CHECK(mixtures > 50);
 }
