@@ -133,15 +133,15 @@ std::string enum_literal(const std::string& type, Enum value) {
 std::string writing_literal(const llmcalc::spec::Writing& writing) {
   const auto& [norm, projections, fused_qkv, fused_gate_and_up, rotates_by_head, inner_norms, wide_router, runs_all_experts,
                merges_expert_adapters, clamped_gate, chained_gelu, xielu, wide_scores, narrow_softmax, caps_scores,
-               caps_logits, eager_attention, wide_residual, norms_values, norms_rotated, norms_branches, gate_apart, linear_router,
-               differential, clamps_qkv, bounds_scores, local_blocks, masks_images, scales_by_sinks,
+               caps_logits, eager_attention, wide_residual, norms_values, norms_rotated, norms_branches, gate_apart,
+               linear_router, differential, clamps_qkv, bounds_scores, local_blocks, masks_images, scales_by_sinks,
                loops_over_experts, hands_on_index, narrow_loss, sublayers] = writing;
   std::string literal = "{" + enum_literal("NormForm", norm) + ", " + enum_literal("DeltaProjections", projections);
   for (const bool set : {fused_qkv, fused_gate_and_up, rotates_by_head, inner_norms, wide_router, runs_all_experts,
                          merges_expert_adapters, clamped_gate, chained_gelu, xielu, wide_scores, narrow_softmax,
-                         caps_scores, caps_logits, eager_attention, wide_residual, norms_values, norms_rotated, norms_branches,
-                         gate_apart, linear_router, differential, clamps_qkv, bounds_scores, local_blocks,
-                         masks_images, scales_by_sinks, loops_over_experts, hands_on_index, narrow_loss}) {
+                         caps_scores, caps_logits, eager_attention, wide_residual, norms_values, norms_rotated,
+                         norms_branches, gate_apart, linear_router, differential, clamps_qkv, bounds_scores,
+                         local_blocks, masks_images, scales_by_sinks, loops_over_experts, hands_on_index, narrow_loss}) {
     literal += set ? ", true" : ", false";
   }
   return literal + ", " + std::to_string(sublayers) + "}";

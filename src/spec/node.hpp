@@ -18,8 +18,8 @@ inline std::int64_t accelerators_per_node(const std::optional<Accelerator>& gpu)
   return gpu && gpu->gpus_per_node > 0 ? gpu->gpus_per_node : usual;
 }
 
-/// Dies of memory stacked beside the chip (JEDEC JESD235, JESD238: "HBM"), which parts of racks have and cards of
-/// desktops have not: more of these than a machine holds are not joined by anyone.
+/// Dies of memory stacked beside the chip (JEDEC JESD235, JESD238: "HBM"), as parts of racks have. Cards of desktops,
+/// which have none, nobody joins beyond a machine.
 inline bool has_stacked_memory(const Accelerator& gpu) { return gpu.memory_type.starts_with("HBM"); }
 
 /// The machines of a run of which only the accelerators were said: as few as hold them and the same number each, with

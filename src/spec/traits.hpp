@@ -60,10 +60,12 @@ constexpr bool has_low_rank(Method method) {
   return method == Method::lora || method == Method::qlora || method == Method::dora || method == Method::adalora;
 }
 
-/// Adapters of which the frozen matrix is bitsandbytes' in few bits.
+/// Adapters of which the frozen matrix is bitsandbytes' in few bits: QLoRA's, and DoRA's over such weights.
+inline bool rests_quantized(Method method, formats::Dtype weights) {
+  return method == Method::qlora || (method == Method::dora && formats::is_quantized(weights));
+}
 inline bool rests_quantized(const Training& training) {
-  const bool decomposes = training.method == Method::dora && formats::is_quantized(training.precision.weights);
-  return training.method == Method::qlora || decomposes;
+  return rests_quantized(training.method, training.precision.weights);
 }
 
 constexpr bool has_backward_pass(Method method) {

@@ -70,10 +70,6 @@ std::vector<std::string> others_of(const std::string& value) {
   return {};
 }
 
-}  // namespace
-
-namespace {
-
 /// Keys that a file may have without saying anything by it, and why.
 struct Silent {
   std::string_view format, key, why;

@@ -198,7 +198,7 @@ struct Writing {
   bool norms_rotated = false;    ///< and so do rotated queries and keys of layers with a window (Llama 4)
   bool norms_branches = false;   ///< experts and the dense MLP beside them have norms of their own (Gemma 4)
   bool gate_apart = false;       ///< the output gate is made by a matrix apart from that of the queries (AFMoE)
-  bool linear_router = false;    ///< the router is a linear layer beside experts that are parameters (HunYuan)
+  bool linear_router = false;    ///< the router is a linear layer beside experts that are parameters (HunYuan, Gemma 4)
   bool differential = false;     ///< attention runs over either half of the values, and heads differ (DiffLlama)
   bool clamps_qkv = false;       ///< what one matrix makes of q, k and v is clamped (DBRX)
   bool bounds_scores = false;    ///< written-out scores are no less than the type's least number (XGLM)

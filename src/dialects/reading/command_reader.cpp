@@ -96,7 +96,8 @@ void take_files_of_folder(Start& start) {
   }
 }
 
-constexpr std::string_view training[] = {"train", "tune", "sft", "gpt.py", "dpo"};
+/// Parts of the names of programs that train.
+constexpr std::string_view trains[] = {"train", "tune", "sft", "gpt.py", "dpo"};
 
 bool has_any(std::string_view name, std::span<const std::string_view> words) {
   return std::ranges::any_of(words, [&](std::string_view word) { return name.find(word) != name.npos; });
@@ -116,7 +117,7 @@ bool uses_a_model(const Start& start, const ShellWord& program) {
       return std::ranges::any_of(with, [&](std::string_view word) { return part.starts_with(word); });
     });
   };
-  return begins(uses) && !has_any(name, training);
+  return begins(uses) && !has_any(name, trains);
 }
 
 /// Arguments of Megatron-LM and MaxText describe the model of their other programs as well, those that serve, quantize
@@ -128,7 +129,7 @@ void refuse_other_program(const Start& start, const ShellWord& program, std::str
   const std::string name = quantity::to_lower(base_name(program.text));
   constexpr std::string_view other_models[] = {"_bert", "_ict", "_retro", "_t5", "_vision", "_vlm"};
   const bool is_other = has_any(name, other_models);
-  if (has_any(name, training) && !is_other) return;
+  if (has_any(name, trains) && !is_other) return;
   throw quantity::BadInput(
       place_of(place, program, program.text),
       fmt::format("{} has keys of a {}, and {}", quantity::quoted(program.text), start.format->name,

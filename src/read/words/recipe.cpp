@@ -88,12 +88,11 @@ Precision make(const Recipe& recipe, const QuestionDraft& draft) {
   return casts && is_half(precision.weights) ? mixed(row.states, precision.weights) : precision;
 }
 
-/// Whether the base rests in few bits: QLoRA's, and DoRA's where its weights are said so.
+/// Whether the base rests in few bits, by what was said of its weights: a recipe has a type of its own in their place.
 bool quantizes_base(const QuestionDraft& draft) {
   const Given* word = draft.words.find("weights");
   const auto* type = word == nullptr ? nullptr : spec::find_name<Dtype>(word->text);
-  const Method method = draft.question.training.method;
-  return method == Method::qlora || (method == Method::dora && type != nullptr && formats::is_quantized(type->value));
+  return spec::rests_quantized(draft.question.training.method, type == nullptr ? Dtype::bf16 : type->value);
 }
 
 /// Whether words for the resting weights stand against the recipe that nobody said.
