@@ -279,7 +279,7 @@ Value routed_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& se
   return widened(b, moe, combined, tokens.columns);
 }
 
-/// What Megatron-LM's local variables hold is given up when the parts of the layer are put together.
+/// Routed rows that Megatron-LM's local variables hold are given up when the parts of the layer are put together.
 void give_up(BlockBuilder& b, const RoutedRows& rows) {
   if (b.context().profile.experts.holds_routed_rows)
     b.block().ops.back().held = {rows.sent.id, rows.received.id, rows.returning.id};

@@ -1,5 +1,5 @@
-// A search makes each layout from what others share with it. How much that saves is a ratio of two times in one run,
-// which no machine and no load of it changes much: a part that is made anew for every layout shows here.
+// A search makes each layout from what others share with it. How much that saves is a ratio of two times in one run: a
+// part that is made anew for every layout shows here.
 #include "catch.hpp"
 #include "memory/step_walk.hpp"
 #include "program/build.hpp"
@@ -82,7 +82,8 @@ TEST_CASE("an estimate in a search costs a small part of one made anew") {
     REQUIRE(whole == estimates);
     return whole;
   });
-  // 40 on the tree of 26 November 2026; a search of half that speed has 20.
+  // 24 to 40 by machine and by what else it does; 8 where only the program is built for every layout. The speed of a
+  // search beside that of the commit before is what scripts/bench-against asks.
   INFO("an estimate anew takes as long as " << anew / searched << " in a search");
-  CHECK(anew > 25 * searched);
+  CHECK(anew > 10 * searched);
 }
