@@ -328,7 +328,15 @@ constexpr std::size_t best_servers = 5;
 /// Terms that a person said are kept, those that nobody said are searched.
 search::ServerPlans plans_for(const std::vector<Given>& words, const spec::Question& question) {
   const auto open = [&](std::string_view term) { return !read::has_word(words, term); };
-  return search::plan_server(question, {.engines = open("engine"), .quants = open("quant")}, best_servers);
+  return search::plan_server(question,
+                             {.engines = open("engine"),
+                              .quants = open("quant"),
+                              .tp = open("tp"),
+                              .pp = open("pp"),
+                              .attention_dp = open("attention_dp"),
+                              .ep = open("ep") && open("expert_tp"),
+                              .copies = open("copies")},
+                             best_servers);
 }
 
 /// Without a price behind all that have one.

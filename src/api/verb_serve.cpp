@@ -14,6 +14,7 @@
 #include "read/rows.hpp"
 #include "read/words.hpp"
 #include "serving/capacity.hpp"
+#include "spec/names.hpp"
 
 #include <algorithm>
 #include <array>
@@ -45,21 +46,6 @@ dialects::ServedNames served_names(const std::vector<read::Given>& words, const 
   return names;
 }
 
-/// Words about the server are about the best one that was found; what was assumed in its place is no matter.
-void take_best(const search::ServerPlans& plans, read::Resolved& resolved) {
-  if (plans.best.empty()) return;
-  resolved.question = plans.best.front().question;
-  std::erase_if(resolved.assumptions, [](const spec::Assumption& assumed) {
-    constexpr std::array<std::string_view, 3> searched{"engine", "quant", "tp"};
-    return quantity::contains(searched, assumed.term);
-  });
-  const auto deployment = serving::deploy(resolved.question);
-  auto& context = resolved.question.serving.load.context;
-  if (context > 0 || serving::fits(deployment, deployment.setup.context, 1)) return;
-  context = serving::capacity_of(deployment).max_context;
-  resolved.assumptions.push_back({"--context " + std::to_string(context) + ", the longest that one request gets"});
-}
-
 /// "--gpus 12 --tp 4" as words in the place of what was said: of an accelerator and its count, which one word may say,
 /// both; a concurrency in that of a rate, another engine's release with it.
 std::vector<read::Given> with_change(std::vector<read::Given> words, std::string_view change,
@@ -72,12 +58,31 @@ std::vector<read::Given> with_change(std::vector<read::Given> words, std::string
     said.push_back({std::move(term), std::string(quantity::take_until(change, " ")), {read::Source::flag, "--find"}});
   }
   if (read::has_word(said, "gpus")) said.push_back({"gpu", question.gpu->id, {read::Source::flag, "--find"}});
+  const auto* engine = read::find_word(said, "engine");
+  const bool is_other_engine = engine != nullptr && engine->text != spec::name_of(question.serving.engine);
   const auto is_replaced = [&](const read::Given& word) {
     return (word.term == "rate" && read::has_word(said, "concurrency")) ||
-           (word.term == "engine_version" && read::has_word(said, "engine"));
+           (word.term == "engine_version" && is_other_engine);
   };
   std::erase_if(words, is_replaced);
   return read::with_said(std::move(words), said);
+}
+
+/// The best of the servers that were found, as if it had been typed. A context that it has no room for, and nobody asked
+/// for, is as long as one request gets.
+template <class Asked>
+read::Resolved take_best(const search::ServerPlans& plans, const Asked& asked, const spec::Question& question,
+                         std::vector<read::Given>& words) {
+  words = with_change(std::move(words), search::change_of(plans.best.front()), question);
+  auto resolved = asked(words);
+  const auto deployment = serving::deploy(resolved.question);
+  const bool said = resolved.question.serving.load.context > 0;
+  if (said || serving::fits(deployment, deployment.setup.context, 1)) return resolved;
+  const auto change = "--context " + std::to_string(serving::capacity_of(deployment).max_context);
+  words = with_change(std::move(words), change, resolved.question);
+  resolved = asked(words);
+  resolved.assumptions.push_back({change + ", the longest that one request gets"});
+  return resolved;
 }
 
 /// Findings of --find that do what was asked: the first that carries the load, or all there is to it.
@@ -134,6 +139,8 @@ render::ServingReport serve(const std::vector<read::Given>& said, const std::opt
   render::ServingReport report;
   if (options.layout) report.plans = plan_servers(words, catalogue, [&](const auto& of) { return asked(of).question; });
   auto resolved = asked(words);
+  const bool planned = report.plans && !report.plans->best.empty();
+  if (planned) resolved = take_best(*report.plans, asked, resolved.question, words);
   if (options.find) {
     report.found = serving::find(resolved.question, *options.find);
     if (const auto* chosen = chosen_of(report.found)) {
@@ -143,10 +150,9 @@ render::ServingReport serve(const std::vector<read::Given>& said, const std::opt
   }
   report.question = std::move(resolved.echo);
   add_absent(read::serving_vocabulary(), report.question);
-  if (report.plans) take_best(*report.plans, resolved);
   const auto& question = resolved.question;
   report.answer = serving::serve(question);
-  if ((report.plans && report.plans->best.empty()) || (options.find && chosen_of(report.found) == nullptr))
+  if ((report.plans && !planned) || (options.find && chosen_of(report.found) == nullptr))
     refuse_all(report.answer);
   report.advice = serving::advise(report.answer, [&] { return larger_than(question.gpu, catalogue); });
   if (!question.gpu) report.cards = serving::ask_cards(question, usual_cards(catalogue));

@@ -86,18 +86,8 @@ std::string parts_line(const Speed& speed) {
 std::string layout_of(const search::ServerPlan& plan, bool names_gpu) {
   const auto& question = plan.question;
   std::string words = names_gpu ? fmt::format("--gpu {} ", question.gpu->id) : std::string();
-  words += fmt::format("--engine {} --quant {}", spec::name_of(question.serving.engine),
-                       spec::name_of(question.serving.quant));
-  const bool has_ranks = !spec::reads_gguf(question.serving.engine);
-  words += has_ranks ? fmt::format(" --tp {}", question.layout.tp) : fmt::format(" --copies {}", question.layout.dp);
-  if (question.layout.pp > 1) words += fmt::format(" --pp {}", question.layout.pp);
-  if (question.serving.layout.attention_dp > 1)
-    words += fmt::format(" --attention-dp {}", question.serving.layout.attention_dp);
-  if (question.layout.ep > 1) words += fmt::format(" --ep {}", question.layout.ep);
-  if (question.serving.layout.prefill_servers > 0)
-    words += fmt::format(" --prefill-servers {}", question.serving.layout.prefill_servers);
-  if (!question.serving.load.rate) words += fmt::format(" --concurrency {}", question.serving.load.concurrency);
-  const bool leaves_copies = has_ranks && question.layout.dp > 1;
+  words += search::change_of(plan);
+  const bool leaves_copies = !spec::reads_gguf(question.serving.engine) && question.layout.dp > 1;
   return leaves_copies ? words + fmt::format(" ({} copies)", question.layout.dp) : words;
 }
 

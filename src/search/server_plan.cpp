@@ -3,10 +3,15 @@
 #include "llmcalc/quantity/error.hpp"
 #include "serving/answer.hpp"
 #include "serving/capacity.hpp"
+#include "spec/cut.hpp"
+#include "spec/names.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string_view>
 
 namespace llmcalc::search {
 
@@ -31,13 +36,17 @@ std::vector<Engine> engines_of(const spec::Question& question, const ServerSpace
   return servers;
 }
 
-/// Formats that published checkpoints come in and the part multiplies without widening, and int4, which only rests so.
+/// The format that the model is published in, and of those that others publish it in the narrower ones: what the part
+/// multiplies without widening, and int4, which only rests so.
 std::vector<Quant> quants_of(const spec::Question& question, const ServerSpace& space) {
-  if (!space.quants) return {question.serving.quant};
-  std::vector<Quant> quants{Quant::bf16};
-  if (question.gpu->peaks.fp8) quants.push_back(Quant::fp8);
-  if (question.gpu->peaks.fp4) quants.push_back(Quant::nvfp4);
-  quants.push_back(Quant::awq);
+  std::vector<Quant> quants{question.serving.quant};
+  const auto add = [&](Quant quant, bool multiplied) {
+    const bool is_narrower = formats::facts(quant).bits < formats::facts(quants.front()).bits;
+    if (space.quants && multiplied && is_narrower) quants.push_back(quant);
+  };
+  add(Quant::fp8, question.gpu->peaks.fp8.has_value());
+  add(Quant::nvfp4, question.gpu->peaks.fp4.has_value());
+  add(Quant::awq, true);
   return quants;
 }
 
@@ -59,50 +68,76 @@ void for_each_share(spec::Question question, const Take& take) {
   }
 }
 
-/// Calls `take` with every number of servers without ranks, the layers of each on its share of the cards.
-template <class Take>
-void for_each_share_of_cards(spec::Question question, const Take& take) {
-  const auto [gpus, nodes] = std::pair(question.layout.gpus, question.layout.nodes);
-  question.layout = {};
-  question.layout.gpus = gpus;
-  question.layout.nodes = nodes;
-  for (std::int64_t copies = 1; copies <= gpus; ++copies) {
-    if (!divides(copies, gpus)) continue;
-    question.layout.dp = copies;
-    take(question);
+/// Numbers of equal parts of a whole: its divisors, or the one that is kept.
+std::vector<std::int64_t> parts_of(std::int64_t whole, std::int64_t most, bool open, std::int64_t kept) {
+  if (!open) return divides(kept, whole) ? std::vector{kept} : std::vector<std::int64_t>();
+  std::vector<std::int64_t> parts;
+  for (std::int64_t n = 1; n <= std::min(whole, most); ++n) {
+    if (divides(n, whole)) parts.push_back(n);
   }
+  return parts;
 }
 
-/// Calls `take` with every layout of all accelerators.
-template <class Take>
-void for_each_layout(const spec::Question& question, const Take& take) {
-  if (spec::reads_gguf(question.serving.engine)) return for_each_share_of_cards(question, take);
-  const std::int64_t gpus = question.layout.gpus;
-  const auto& shape = question.model.shape;
-  const std::int64_t in_node = std::min({most_tensor_parallel, gpus, question.gpu->gpus_per_node});
-  for (std::int64_t tp = 1; tp <= in_node; tp *= 2) {
-    if (!divides(tp, shape.heads) || !divides(tp, gpus)) continue;
-    for (std::int64_t pp = 1; tp * pp <= gpus && pp <= question.model.layer_count(); pp *= 2) {
-      for (std::int64_t adp = 1; tp * pp * adp <= gpus; adp *= 2) {
-        if (adp > 1 && shape.moe.experts == 0) break;
-        if (!divides(tp * pp * adp, gpus)) continue;
-        spec::Question next = question;
-        next.layout.tp = tp;
-        next.layout.pp = pp;
-        next.layout.dp = gpus / (tp * pp * adp);
-        next.serving.layout.attention_dp = adp;
-        for (const std::int64_t ep : {std::int64_t{1}, tp * adp}) {
-          if (ep > 1 && (shape.moe.experts == 0 || !divides(ep, shape.moe.experts))) continue;
-          next.layout.ep = ep;
-          next.layout.etp = tp * adp / ep;
-          next.serving.layout.expert_tp = next.layout.etp;
-          for_each_share(next, take);
-          if (tp * adp == 1) break;
-        }
+/// Every layout of all accelerators of a question.
+class Layouts {
+ public:
+  Layouts(const spec::Question& question, const ServerSpace& space) : question_(question), space_(space) {}
+
+  template <class Take>
+  void for_each(const Take& take) const {
+    if (spec::reads_gguf(question_.serving.engine)) return for_each_share_of_cards(take);
+    const spec::Layout& own = question_.layout;
+    const std::int64_t in_node = std::min(most_tensor_parallel, question_.gpu->gpus_per_node);
+    const std::int64_t gpus = own.gpus;
+    for (const std::int64_t tp : parts_of(gpus, in_node, space_.tp, own.tp)) {
+      for (const std::int64_t pp : parts_of(gpus / tp, gpus, space_.pp, own.pp)) {
+        for_each_share_of_experts(tp, pp, take);
       }
     }
   }
-}
+
+ private:
+  /// Calls `take` with every number of servers without ranks, the layers of each on its share of the cards.
+  template <class Take>
+  void for_each_share_of_cards(const Take& take) const {
+    spec::Question next = question_;
+    next.layout = {};
+    next.layout.gpus = question_.layout.gpus;
+    next.layout.nodes = question_.layout.nodes;
+    for (const std::int64_t copies :
+         parts_of(next.layout.gpus, next.layout.gpus, space_.copies, question_.layout.dp)) {
+      next.layout.dp = copies;
+      take(next);
+    }
+  }
+
+  template <class Take>
+  void for_each_share_of_experts(std::int64_t tp, std::int64_t pp, const Take& take) const {
+    const std::int64_t left = question_.layout.gpus / (tp * pp);
+    const std::int64_t experts = question_.model.shape.moe.experts;
+    const auto own = question_.serving.layout.attention_dp;
+    for (const std::int64_t adp : parts_of(left, experts > 0 ? left : 1, space_.attention_dp, own)) {
+      spec::Question next = question_;
+      next.layout.tp = tp;
+      next.layout.pp = pp;
+      next.layout.dp = left / adp;
+      next.serving.layout.attention_dp = adp;
+      std::vector<std::int64_t> spread{1};
+      if (experts > 0 && tp * adp > 1) spread.push_back(tp * adp);
+      if (!space_.ep) spread = {question_.layout.ep};
+      for (const std::int64_t ep : spread) {
+        if (!divides(ep, tp * adp)) continue;
+        next.layout.ep = ep;
+        next.layout.etp = tp * adp / ep;
+        next.serving.layout.expert_tp = next.layout.etp;
+        if (!spec::server_conflict(next)) for_each_share(next, take);
+      }
+    }
+  }
+
+  const spec::Question& question_;
+  const ServerSpace& space_;
+};
 
 /// Powers of two up to what runs at once: more would only wait.
 std::vector<std::int64_t> concurrencies_up_to(std::int64_t most) {
@@ -183,6 +218,24 @@ void sort_by_tokens(std::vector<ServerPlan>& plans) {
 
 }  // namespace
 
+std::string change_of(const ServerPlan& plan) {
+  const spec::Layout& layout = plan.question.layout;
+  const spec::Serving& serving = plan.question.serving;
+  auto words = fmt::format("--engine {} --quant {}", spec::name_of(serving.engine), spec::name_of(serving.quant));
+  const auto add = [&](std::string_view option, std::int64_t value) { words += fmt::format(" --{} {}", option, value); };
+  if (spec::reads_gguf(serving.engine)) {
+    add("copies", layout.dp);
+  } else {
+    add("tp", layout.tp);
+  }
+  if (layout.pp > 1) add("pp", layout.pp);
+  if (serving.layout.attention_dp > 1) add("attention-dp", serving.layout.attention_dp);
+  if (layout.ep > 1) add("ep", layout.ep);
+  if (serving.layout.prefill_servers > 0) add("prefill-servers", serving.layout.prefill_servers);
+  if (!serving.load.rate) add("concurrency", serving.load.concurrency);
+  return words;
+}
+
 ServerPlans plan_server(const spec::Question& question, const ServerSpace& space, std::size_t most) {
   if (!question.gpu)
     throw quantity::BadInput("--gpu", "a search for a layout needs an accelerator", "--gpu h100-sxm:8");
@@ -193,7 +246,7 @@ ServerPlans plan_server(const spec::Question& question, const ServerSpace& space
       base.serving.engine = engine;
       base.serving.quant = quant;
       if (engine != question.serving.engine) base.serving.engine_version.clear();
-      for_each_layout(base, [&](const spec::Question& next) { consider(next, plans); });
+      Layouts(base, space).for_each([&](const spec::Question& next) { consider(next, plans); });
     }
   }
   sort_by_tokens(plans.best);

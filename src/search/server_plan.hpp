@@ -5,14 +5,20 @@
 #include "serving/speed.hpp"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace llmcalc::search {
 
-/// Values that may differ from the question; otherwise its own is kept.
+/// Terms that may differ from the question; of each that is closed its own value is kept.
 struct ServerSpace {
   bool engines = true;
   bool quants = true;
+  bool tp = true;
+  bool pp = true;
+  bool attention_dp = true;
+  bool ep = true;
+  bool copies = true;  ///< of servers without ranks
 };
 
 /// One way to serve, at the concurrency that answers most tokens a second within the limits, or at the rate that was
@@ -29,6 +35,9 @@ struct ServerPlans {
   std::int64_t starting = 0;     ///< of which so many start
   std::int64_t estimates = 0;
 };
+
+/// Words that make the plan's question of the one that was asked: "--engine vllm --quant fp8 --tp 4".
+std::string change_of(const ServerPlan& plan);
 
 /// Goes through all of tp x pp x attention-dp x ep x engine x quantization that use the question's accelerators, copies
 /// of what is smaller included, with some of them reading prompts for the others where the question has such, and of

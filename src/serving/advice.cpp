@@ -260,6 +260,7 @@ class Adviser {
   std::optional<Question> widened(const Question& question, Copies& copies) const {
     if (spec::reads_gguf(question.serving.engine)) {
       copies.tp *= 2;
+      copies.count = std::max<std::int64_t>(1, question_.layout.gpus / copies.tp);
       if (copies.tp * copies.count > spec::accelerators_per_node(question.gpu)) return std::nullopt;
     } else if (const auto next = wider(copies)) {
       copies = *next;
@@ -274,6 +275,8 @@ class Adviser {
     std::string words = fmt::format("--gpus {}", layout.gpus);
     if (layout.tp != question_.layout.tp) words += fmt::format(" --tp {}", layout.tp);
     if (layout.pp != question_.layout.pp) words += fmt::format(" --pp {}", layout.pp);
+    const bool has_copies = spec::reads_gguf(changed.serving.engine) && layout.dp != question_.layout.dp;
+    if (has_copies) words += fmt::format(" --copies {}", layout.dp);
     return words;
   }
 
@@ -326,10 +329,6 @@ class Adviser {
   const Capacity& present_;
   std::vector<Weighed> found_;
 };
-
-}  // namespace
-
-namespace {
 
 /// The largest share of an accelerator that keeps what must be left of it, of an engine that takes a share.
 std::optional<Candidate> with_less(const Question& question) {

@@ -1,5 +1,7 @@
 #include "spec/cut.hpp"
 
+#include "spec/traits.hpp"
+
 #include <algorithm>
 #include <variant>
 
@@ -23,7 +25,37 @@ std::optional<Uneven> uneven_attention(const Shape& shape, std::int64_t tp) {
   return std::nullopt;
 }
 
+std::optional<ServerConflict> experts_conflict(const MoeShape& moe, const Layout& layout) {
+  if (moe.experts == 0) return std::nullopt;
+  if (moe.experts % layout.ep != 0) return ServerConflict{"ep", "experts", "each rank holds as many as the others"};
+  if (moe.expert_ffn % layout.etp == 0) return std::nullopt;
+  return ServerConflict{"expert_tp", "expert_ffn", "its columns are cut evenly", "--ep spreads whole experts"};
+}
+
+/// Ranks that share a sequence's cache are some of those that share its heads (vLLM config/parallel.py:
+/// tensor_parallel_size must be divisible by decode_context_parallel_size), those that would hold the same ones
+/// (config/model.py, verify_with_parallel_config: at most tp / kv_heads).
+std::optional<ServerConflict> cache_conflict(const Shape& shape, std::int64_t tp, std::int64_t dcp) {
+  if (tp % dcp != 0)
+    return ServerConflict{"dcp", "tp", "each group of tensor-parallel ranks is cut into groups of that size"};
+  if (dcp == 1 || shape.latent.kv_rank > 0 || dcp * shape.kv_heads <= tp) return std::nullopt;
+  return ServerConflict{"dcp", "kv_heads", "ranks share a cache that they hold copies of, at most tp / kv_heads"};
+}
+
 }  // namespace
+
+std::optional<ServerConflict> server_conflict(const Question& question) {
+  const Layout& layout = question.layout;
+  const Serving& serving = question.serving;
+  const Shape& shape = question.model.shape;
+  if (const auto uneven = uneven_cut(question.model, layout.tp)) return ServerConflict{"tp", uneven->term, uneven->why};
+  if (auto found = experts_conflict(shape.moe, layout)) return found;
+  if (layout.pp > question.model.layer_count()) return ServerConflict{"pp", "layers", "a stage has one layer at least"};
+  if (auto found = cache_conflict(shape, layout.tp, serving.layout.dcp)) return found;
+  const bool has_draft = serving.draft_model && !reads_gguf(serving.engine);
+  if (!has_draft || serving.draft_model->model.shape.heads % layout.tp == 0) return std::nullopt;
+  return ServerConflict{"tp", "draft", "the heads of the draft model are spread over the ranks one by one"};
+}
 
 std::optional<Uneven> uneven_cut(const Model& model, std::int64_t tp) {
   const Shape& shape = model.shape;

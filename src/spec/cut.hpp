@@ -1,7 +1,7 @@
-// The parts of a model's layers that are spread over tensor-parallel ranks and have to go into as many pieces.
+// The parts of a model that are spread over ranks and have to go into as many pieces.
 #pragma once
 
-#include "llmcalc/spec/model.hpp"
+#include "llmcalc/spec/question.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -17,5 +17,16 @@ struct Uneven {
 
 /// Heads are cut whole; of keys and values each rank keeps a copy where there are fewer of them than ranks.
 std::optional<Uneven> uneven_cut(const Model& model, std::int64_t tp);
+
+/// Two terms of a server's question that no engine takes together, and why.
+struct ServerConflict {
+  std::string_view term;
+  std::string_view other;
+  std::string_view why;
+  std::string_view hint = {};
+};
+
+/// The first conflict of a server's ranks with its model, or with each other.
+std::optional<ServerConflict> server_conflict(const Question& question);
 
 }  // namespace llmcalc::spec

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace llmcalc;
@@ -69,6 +70,50 @@ TEST_CASE("the verdict, the speed and the command of --find are those of what it
         return std::ranges::any_of(change, [&](const Word& each) { return each.term == word.term; });
       });
       const json again = served(with(typed, change));
+      for (const char* part : {"verdict", "speed", "launch", "capacity"}) CHECK(answer[part] == again[part]);
+    }
+  }
+}
+
+namespace {
+
+/// Terms that a person or the search said, as words.
+Words words_said(const json& question) {
+  Words words;
+  for (const auto& [term, line] : question.items()) {
+    if (line["origin"] == "flag" && term != "config") words.push_back({term, line["value"]});
+  }
+  return words;
+}
+
+}  // namespace
+
+TEST_CASE("a search over layouts keeps what was said, and what it answers is what it echoes, typed") {
+  const std::vector<std::pair<Words, std::vector<Words>>> asked{
+      {{{"model", "llama-3.1-8b"}, {"gpu", "h100-sxm:8"}},
+       {{}, {{"tp", "4"}}, {{"tp", "1"}, {"pp", "2"}}, {{"engine", "sglang"}, {"tp", "2"}}, {{"quant", "awq"}}}},
+      {{{"model", "llama-3.1-8b"}, {"gpu", "h100-sxm:6"}}, {{}, {{"pp", "3"}}}},
+      {{{"model", "deepseek-v3"}, {"gpu", "h200-sxm:8"}},
+       {{}, {{"attention-dp", "8"}, {"tp", "1"}}, {{"ep", "8"}}, {{"expert-tp", "4"}, {"tp", "8"}}}},
+      {{{"model", "gpt-oss-120b"}, {"gpu", "h100-sxm:4"}}, {{}, {{"ep", "2"}, {"tp", "2"}}}},
+      {{{"model", "llama-3.1-8b"}, {"gpu", "rtx-4090:4"}, {"engine", "llama.cpp"}}, {{}, {{"copies", "2"}}}},
+      {{{"model", "llama-3.3-70b"}, {"gpu", "rtx-4090:2"}}, {{}}}};
+  for (const auto& [server, said] : asked) {
+    for (const Words& more : said) {
+      const json answer = served(with(with(server, more), {{"find", "layout"}}));
+      CAPTURE(server[0].text, server[1].text, more.empty() ? std::string() : more[0].term, answer["plans"].dump());
+      REQUIRE_FALSE(answer["plans"]["best"].empty());
+      for (const Word& word : more) {
+        std::string term = word.term;
+        std::ranges::replace(term, '-', '_');
+        CHECK(answer["question"][term]["value"] == word.text);
+      }
+      const json& best = answer["plans"]["best"][0];
+      for (const char* term : {"engine", "quant", "tp", "pp", "ep", "attention_dp", "concurrency"}) {
+        const json& echo = answer["question"][term]["value"];
+        CHECK(echo == (best[term].is_string() ? best[term].get<std::string>() : best[term].dump()));
+      }
+      const json again = served(words_said(answer["question"]));
       for (const char* part : {"verdict", "speed", "launch", "capacity"}) CHECK(answer[part] == again[part]);
     }
   }

@@ -10,6 +10,8 @@
 #include "spec/node.hpp"
 #include "spec/traits.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -23,11 +25,6 @@ namespace {
 
 constexpr std::string_view expert_rule = "expert_tp x ep = tp x attention_dp";
 
-void check_cut(const QuestionDraft& draft) {
-  const auto uneven = spec::uneven_cut(draft.question.model, draft.question.layout.tp);
-  if (uneven) draft.contradiction("tp", uneven->term, uneven->why);
-}
-
 /// llama.cpp's kernel for flash attention alone reads values of fewer bits (src/llama-context.cpp,
 /// llama_init_from_model: "V cache quantization requires flash_attn").
 void check_cache(const QuestionDraft& draft) {
@@ -38,47 +35,26 @@ void check_cache(const QuestionDraft& draft) {
   }
 }
 
-void check_served_experts(const QuestionDraft& draft) {
-  const spec::MoeShape& moe = draft.question.model.shape.moe;
-  const spec::Layout& layout = draft.question.layout;
-  if (moe.experts == 0) {
-    if (draft.given("ep") && layout.ep > 1) draft.contradiction("ep", "model", "it has no experts");
-    return;
+/// Ranks that nobody said follow from those of tensor parallelism.
+void check_ranks(const QuestionDraft& draft) {
+  if (const auto conflict = spec::server_conflict(draft.question)) {
+    const std::string_view term = draft.given(conflict->term) ? conflict->term : "tp";
+    draft.contradiction(term, conflict->other, conflict->why, std::string(conflict->hint));
   }
-  if (moe.experts % layout.ep != 0) draft.contradiction("ep", "experts", "each rank holds as many as the others");
-  if (moe.expert_ffn % layout.etp != 0) {
-    draft.contradiction(draft.given("expert_tp") ? "expert_tp" : "tp", "expert_ffn", "its columns are cut evenly",
-                        "--ep spreads whole experts");
-  }
-}
-
-void check_stages(const QuestionDraft& draft) {
-  if (draft.question.layout.pp > draft.question.model.layer_count()) {
-    draft.contradiction("pp", "layers", "a stage has one layer at least");
-  }
-}
-
-/// Ranks that share a sequence's cache are some of those that share its heads (vLLM config/parallel.py:
-/// tensor_parallel_size must be divisible by decode_context_parallel_size), those that would hold the same ones
-/// (config/model.py, verify_with_parallel_config: at most tp / kv_heads).
-void check_context_ranks(const QuestionDraft& draft) {
-  const std::int64_t tp = draft.question.layout.tp;
-  const std::int64_t dcp = draft.question.serving.layout.dcp;
-  if (tp % dcp != 0) {
-    draft.contradiction("dcp", "tp", "each group of tensor-parallel ranks is cut into groups of that size");
-  }
-  const spec::Shape& shape = draft.question.model.shape;
-  if (dcp > 1 && shape.latent.kv_rank == 0 && dcp * shape.kv_heads > tp) {
-    draft.contradiction("dcp", "kv_heads", "ranks share a cache that they hold copies of, at most tp / kv_heads");
-  }
+  const bool has_experts = draft.question.model.shape.moe.experts > 0;
+  if (!has_experts && draft.given("ep") && draft.question.layout.ep > 1)
+    draft.contradiction("ep", "model", "it has no experts");
 }
 
 /// llama.cpp has no ranks: cards take layers, rows or tensors of a server, of which there may be several.
 void check_placement(const QuestionDraft& draft) {
   const bool on_ggml = spec::reads_gguf(draft.question.serving.engine);
   const spec::Layout& layout = draft.question.layout;
-  if (!on_ggml && draft.given("copies"))
-    draft.contradiction("copies", "engine", "it has ranks", "--gpus 8 --tp 2: what --tp leaves over are copies");
+  const bool has_ranks = spec::kind_of(draft.question.serving.engine) == spec::EngineKind::server;
+  if (!on_ggml && draft.given("copies")) {
+    draft.contradiction("copies", "engine", has_ranks ? "it has ranks" : "its layers stand side by side",
+                        fmt::format("--gpus 8 --{} 2: what that leaves over are copies", has_ranks ? "tp" : "pp"));
+  }
   if (on_ggml && layout.gpus % layout.dp != 0) draft.contradiction("gpus", "copies", "each has as many of them");
   const std::pair<std::string_view, std::int64_t> ranks[] = {
       {"dcp", draft.question.serving.layout.dcp},
@@ -113,26 +89,12 @@ void check_own_layers(const QuestionDraft& draft) {
                       "--draft eagle:N names layers trained beside it, --draft MODEL:N a smaller model");
 }
 
-/// As above, of the model that proposes tokens on the same ranks.
-void check_draft(const QuestionDraft& draft) {
-  check_own_layers(draft);
-  const auto& serving = draft.question.serving;
-  if (!serving.draft_model || spec::reads_gguf(serving.engine)) return;
-  const std::int64_t tp = draft.question.layout.tp;
-  if (serving.draft_model->model.shape.heads % tp != 0) {
-    draft.contradiction("tp", "draft", "the heads of the draft model are spread over the ranks one by one");
-  }
-}
-
 void check_server(const QuestionDraft& draft) {
   check_placement(draft);
-  check_cut(draft);
+  check_ranks(draft);
   check_cache(draft);
-  check_served_experts(draft);
-  check_stages(draft);
-  check_context_ranks(draft);
   check_load(draft);
-  check_draft(draft);
+  check_own_layers(draft);
 }
 
 using quantity::product;
