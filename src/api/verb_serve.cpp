@@ -68,8 +68,8 @@ std::vector<read::Given> with_change(std::vector<read::Given> words, std::string
   return read::with_said(std::move(words), said);
 }
 
-/// The best of the servers that were found, as if it had been typed. A context that it has no room for, and nobody asked
-/// for, is as long as one request gets.
+/// The best of the servers that were found, as if it had been typed. A context that it has no room for, and nobody
+/// asked for, is as long as one request gets.
 template <class Asked>
 read::Resolved take_best(const search::ServerPlans& plans, const Asked& asked, const spec::Question& question,
                          std::vector<read::Given>& words) {
@@ -152,8 +152,7 @@ render::ServingReport serve(const std::vector<read::Given>& said, const std::opt
   add_absent(read::serving_vocabulary(), report.question);
   const auto& question = resolved.question;
   report.answer = serving::serve(question);
-  if ((report.plans && !planned) || (options.find && chosen_of(report.found) == nullptr))
-    refuse_all(report.answer);
+  if ((report.plans && !planned) || (options.find && chosen_of(report.found) == nullptr)) refuse_all(report.answer);
   report.advice = serving::advise(report.answer, [&] { return larger_than(question.gpu, catalogue); });
   if (!question.gpu) report.cards = serving::ask_cards(question, usual_cards(catalogue));
   if (options.table) report.table = serving::capacity_cells(question);

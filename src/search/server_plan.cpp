@@ -104,8 +104,7 @@ class Layouts {
     next.layout = {};
     next.layout.gpus = question_.layout.gpus;
     next.layout.nodes = question_.layout.nodes;
-    for (const std::int64_t copies :
-         parts_of(next.layout.gpus, next.layout.gpus, space_.copies, question_.layout.dp)) {
+    for (const std::int64_t copies : parts_of(next.layout.gpus, next.layout.gpus, space_.copies, question_.layout.dp)) {
       next.layout.dp = copies;
       take(next);
     }
@@ -222,7 +221,9 @@ std::string change_of(const ServerPlan& plan) {
   const spec::Layout& layout = plan.question.layout;
   const spec::Serving& serving = plan.question.serving;
   auto words = fmt::format("--engine {} --quant {}", spec::name_of(serving.engine), spec::name_of(serving.quant));
-  const auto add = [&](std::string_view option, std::int64_t value) { words += fmt::format(" --{} {}", option, value); };
+  const auto add = [&](std::string_view option, std::int64_t value) {
+    words += fmt::format(" --{} {}", option, value);
+  };
   if (spec::reads_gguf(serving.engine)) {
     add("copies", layout.dp);
   } else {
