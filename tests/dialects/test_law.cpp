@@ -199,7 +199,7 @@ TEST_CASE("a launch of LLaMA-Factory or Unsloth for one machine of eight is read
 TEST_CASE("a launch of every other trainer for one machine of eight is read back as it was asked") {
   std::vector<std::string> others;
   for (const auto& [framework, says] : dialects_of_trainers) {
-    const auto has = [&](const auto& each) { return std::ranges::count(each, framework) > 0; };
+    const auto has = [&framework = framework](const auto& each) { return std::ranges::count(each, framework) > 0; };
     if (std::ranges::none_of(cases_of_trainers, has)) others.emplace_back(framework);
   }
   CHECK(others.size() == 4);
