@@ -1,4 +1,1 @@
-#!/bin/sh
-OLLAMA_CONTEXT_LENGTH=16384 OLLAMA_NUM_PARALLEL=2 OLLAMA_KV_CACHE_TYPE=q8_0 OLLAMA_FLASH_ATTENTION=1 ollama serve &
-sleep 5
-ollama run llama3.1:8b
+../../../golden/from-ollama-run/serve.sh
