@@ -107,13 +107,14 @@ void check_limits(const spec::Question& question) {
     if (is_limited && !is_known) throw quantity::BadInput(option, why, hint);
   };
   constexpr const char* no_card = "there is no accelerator whose hours cost anything";
-  constexpr const char* no_price = "the accelerator's price is not known";
   const bool has_card = question.gpu.has_value();
-  const auto* why = has_card ? no_price : no_card;
+  const auto* why = has_card ? "the accelerator's price is not known" : no_card;
   const auto* hint = has_card ? "say it with --price" : "name one with --gpu";
   const bool is_priced = has_card && price_of(question);
   require(load.hour_cost.has_value(), is_priced, "--max-cost-per-hour", why, hint);
   require(load.token_cost.has_value(), is_priced, "--max-cost-per-million", why, hint);
+  require(load.token_cost.has_value(), load.output > 0, "--max-cost-per-million", "no token is written",
+          "see --output");
   const bool has_memory = has_card || question.pricing.memory;
   const auto* no_memory = "there is no accelerator whose memory is taken";
   require(load.memory.memory.has_value(), has_memory, "--max-memory", no_memory, "name one with --gpu");

@@ -73,17 +73,17 @@ void add_cost(const Deployment& deployment, Speed& speed) {
   const auto gpus = static_cast<double>(question.layout.gpus);
   const double prompts = share_of_prompts(deployment, speed);
   constexpr double million = 1e6;
-  const double answered = million / std::max(speed.tokens_per_s, 1e-9);  // seconds for a million tokens
+  const double answered = speed.tokens_per_s > 0 ? million / speed.tokens_per_s : 0;  // seconds for a million tokens
   if (const auto price = price_of(question)) {
     speed.cost.hour = quantity::dollars(gpus * quantity::in_dollars(*price));
     const double second = quantity::in_dollars(*speed.cost.hour) / quantity::seconds_per_hour;
-    speed.cost.output = quantity::dollars(second * (1 - prompts) * answered);
-    speed.cost.all = quantity::dollars(second * answered);
+    if (answered > 0) speed.cost.output = quantity::dollars(second * (1 - prompts) * answered);
+    if (answered > 0) speed.cost.all = quantity::dollars(second * answered);
     if (speed.prompt_tokens_per_s > 0)
       speed.cost.input = quantity::dollars(second * prompts * million / speed.prompt_tokens_per_s);
     speed.cost.source = question.pricing.price_per_hour ? "--price" : question.gpu->price_source;
   }
-  if (const auto power = timing::server_power(*question.gpu))
+  if (const auto power = timing::server_power(*question.gpu); power && answered > 0)
     speed.cost.energy = timing::facility_energy(seconds(answered * gpus), *power, timing::default_pue);
 }
 

@@ -10,6 +10,7 @@
 #include "read/vocabulary.hpp"
 #include "render/inner/page.hpp"
 #include "render/understood.hpp"
+#include "tools/figures.hpp"
 #include "tools/schema.hpp"
 
 #include <nlohmann/json.hpp>
@@ -244,6 +245,7 @@ std::vector<std::string> broken_by(const std::string& verb, const std::vector<Wo
   std::vector<std::string> broken;
   if (!schema.is_null()) broken = test::schema_errors(schema, answer);
   find_negative(answer, "", broken);
+  quantity::append(broken, test::disagreements(verb, answer));
   if (fails(answer) != (reply.code == ExitCode::does_not_fit)) broken.emplace_back("the exit code is not the verdict");
   if (answer.contains("memory") && answer["memory"].contains("ledger")) {
     const auto sum = summed(answer["memory"]["ledger"]);

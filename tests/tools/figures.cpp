@@ -1,0 +1,229 @@
+#include "tools/figures.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <span>
+
+namespace llmcalc::test {
+
+namespace {
+
+using nlohmann::json;
+using Figure = std::optional<double>;
+
+/// What is at a place such as "speed.cost.usd_per_hour"; nullptr where it or what it stands in is missing or null.
+const json* find(const json& answer, std::string_view place) {
+  const json* value = &answer;
+  while (!place.empty()) {
+    const auto end = std::min(place.find('.'), place.size());
+    if (!value->is_object()) return nullptr;
+    const auto member = value->find(std::string(place.substr(0, end)));
+    if (member == value->end()) return nullptr;
+    value = &*member;
+    place.remove_prefix(std::min(end + 1, place.size()));
+  }
+  return value->is_null() ? nullptr : value;
+}
+
+Figure at(const json& answer, std::string_view place) {
+  const json* value = find(answer, place);
+  return value == nullptr ? Figure() : Figure(value->get<double>());
+}
+
+/// The number that a term of the question has.
+double term(const json& answer, const char* name) {
+  return std::stod(answer.at("question").at(name).at("value").get<std::string>());
+}
+
+enum class Order { same, at_most };
+
+/// Two sides that are the same figure, found in two ways, or one of which is never above the other.
+struct Rule {
+  const char* said;
+  Order order;
+  std::function<Figure(const json&)> one, other;
+};
+
+/// Of the answer, a product of figures and of a number.
+auto product(double factor, std::vector<const char*> places) {
+  return [=](const json& answer) {
+    Figure result = factor;
+    for (const char* place : places) {
+      const Figure figure = at(answer, place);
+      if (!figure) return Figure();
+      *result *= *figure;
+    }
+    return result;
+  };
+}
+
+/// A product with a length that requests have in the mean, of which the longest is told.
+auto tokens_of(const char* longest, std::vector<const char*> places) {
+  places.push_back(longest);
+  return [=](const json& answer) {
+    const Figure figures = product(1.0, places)(answer);
+    const json& ratio = answer.at("question").at("range_ratio").at("value");
+    const double shortest = ratio.is_string() ? std::stod(ratio.get<std::string>()) : 1.0;
+    return figures ? Figure(*figures * (1 + shortest) / 2) : Figure();
+  };
+}
+
+auto figure(const char* place) { return product(1.0, {place}); }
+
+/// Of a member of each in a list; nothing where the list is empty or its parts are not told apart.
+auto summed(const char* list, const char* member) {
+  return [=](const json& answer) {
+    const json* all = find(answer, list);
+    if (all == nullptr || all->empty()) return Figure();
+    double total = 0;
+    for (const json& each : *all) total += each.at(member).get<double>();
+    return total > 0 ? Figure(total) : Figure();
+  };
+}
+
+/// Both sides together.
+auto plus(std::function<Figure(const json&)> one, std::function<Figure(const json&)> other) {
+  return [=](const json& answer) {
+    const Figure first = one(answer), second = other(answer);
+    return first && second ? Figure(*first + *second) : Figure();
+  };
+}
+
+/// The rule where something is the case.
+auto where(bool (*holds)(const json&), std::function<Figure(const json&)> side) {
+  return [=](const json& answer) { return holds(answer) ? side(answer) : Figure(); };
+}
+
+/// Whether servers read their prompts themselves, and write.
+bool is_whole(const json& answer) {
+  return find(answer, "memory.prefill") == nullptr && at(answer, "speed.tokens_per_s_per_user") > 0.0;
+}
+
+bool writes(const json& answer) { return at(answer, "load.output") > 0.0; }
+
+bool is_answered(const json& answer) { return answer.at("speed").is_object() && answer["speed"]["saturated"] == false; }
+
+/// Whether a cache in blocks is of one kind of layers, which see everything.
+bool is_plain(const json& answer) {
+  const json& groups = answer.at("kv").at("groups");
+  return groups.size() == 1 && groups[0].at("kind") == "full" && at(answer, "kv.blocks") > 0.0;
+}
+
+constexpr double per_million = 3600 / 1e6;  // tokens a second are so many millions an hour
+
+const std::vector<Rule>& of_servers() {
+  using enum Order;
+  static const std::vector<Rule> rules{
+      {"parts are what is held", same, summed("memory.parts", "bytes"), figure("memory.held_bytes")},
+      {"so are those of servers that read prompts", same, summed("memory.prefill.parts", "bytes"),
+       figure("memory.prefill.held_bytes")},
+      {"blocks hold the tokens", same, product(1.0, {"kv.blocks", "kv.block"}), where(is_plain, figure("kv.tokens"))},
+      {"who runs and who waits are all", same, plus(figure("load.running"), figure("load.queued")),
+       figure("load.concurrency")},
+      {"no more run than there is room for", at_most, figure("load.running"), figure("capacity.max_concurrency")},
+      {"a context that all have is none longer than that of one", at_most,
+       figure("capacity.max_context_at_concurrency"), figure("capacity.max_context")},
+      {"a request is its first token and all later ones", same,
+       plus(figure("speed.ttft_s"), tokens_of("load.output", {"speed.tpot_s"})),
+       where(writes, figure("speed.request_s"))},
+      {"by Little's law", same, product(1.0, {"speed.requests_per_s", "speed.request_s"}),
+       where(is_answered, figure("speed.concurrency"))},
+      {"who is worked on and who waits are in flight", same, plus(figure("speed.running"), figure("speed.queued")),
+       where(is_whole, figure("speed.concurrency"))},
+      {"each request has its output", same, tokens_of("load.output", {"speed.requests_per_s"}),
+       figure("speed.tokens_per_s")},
+      {"a user reads a token at a time", same, product(1.0, {"speed.tokens_per_s_per_user", "speed.tpot_s"}),
+       where(is_whole, product(1.0, {}))},
+      {"parts are the step", same, summed("speed.parts", "seconds"), figure("speed.decode_step_s")},
+      {"waiting for room is a part of the first token", at_most, figure("speed.admission_s"), figure("speed.ttft_s")},
+      {"so is the way of a cache", at_most, figure("speed.handover_s"), figure("speed.ttft_s")},
+      {"an hour is what its tokens cost", same,
+       product(per_million, {"speed.cost.output_with_prompts_usd_per_million", "speed.tokens_per_s"}),
+       figure("speed.cost.usd_per_hour")},
+      {"prompts and output cost what both do", same,
+       product(1.0, {"speed.cost.output_with_prompts_usd_per_million", "load.output"}),
+       plus(product(1.0, {"speed.cost.input_usd_per_million", "load.prompt"}),
+            product(1.0, {"speed.cost.output_usd_per_million", "load.output"}))},
+      {"half of the requests wait no longer than most", at_most, figure("speed.tail.ttft.p50_s"),
+       figure("speed.tail.ttft.p95_s")},
+      {"most wait no longer than nearly all", at_most, figure("speed.tail.ttft.p95_s"),
+       figure("speed.tail.ttft.p99_s")},
+  };
+  return rules;
+}
+
+Figure flops_of(const json& answer, const char* id, const char* member) {
+  for (const json& each : answer.at("compute").at("flops")) {
+    if (each.at("id") == id) return at(each, member);
+  }
+  return {};
+}
+
+auto flops(const char* id, const char* member, double factor, std::vector<const char*> places) {
+  return [=](const json& answer) {
+    const Figure found = flops_of(answer, id, member), more = product(factor, places)(answer);
+    return found && more ? Figure(*found * *more) : Figure();
+  };
+}
+
+const std::vector<Rule>& of_runs() {
+  using enum Order;
+  static const std::vector<Rule> rules{
+      {"what must fit is the need", same, figure("needed_bytes"), figure("memory.peak_needed_bytes")},
+      {"what rests is no more than the peak", at_most, figure("memory.persistent_bytes"),
+       figure("memory.peak_allocated_bytes")},
+      {"allocated is reserved", at_most, figure("memory.peak_allocated_bytes"), figure("memory.peak_reserved_bytes")},
+      {"reserved is shown by the driver", at_most, figure("memory.peak_reserved_bytes"),
+       figure("memory.peak_device_bytes")},
+      {"a rank's host is one of its machine's", at_most, figure("memory.host_bytes"),
+       figure("memory.host_needed_bytes")},
+      {"a run is its tokens", same, flops("model", "per_token", 1.0, {"compute.tokens"}),
+       flops("model", "total", 1.0, {})},
+      {"a day is 8.64e19 FLOP", same, product(8.64e19, {"compute.pflop_days"}), flops("six_pd", "total", 1.0, {})},
+      {"six FLOP a parameter and token", same, flops("six_pd", "per_token", 1.0, {}),
+       product(6.0, {"model.parameters_active"})},
+      {"recomputation is no less work", at_most, flops("model", "per_token", 1.0, {}),
+       flops("hardware", "per_token", 1.0, {})},
+      {"the square is no less than what is below the mask", at_most, flops("model", "per_token", 1.0, {}),
+       flops("full_square", "per_token", 1.0, {})},
+      {"utilization is of the peak", same, flops("model", "per_token", 1.0, {"time.tokens_per_second_per_gpu"}),
+       product(1.0, {"time.mfu", "time.peak_flops_per_second"})},
+      {"parts are the step", same, summed("time.step_parts", "seconds"), figure("time.step_seconds")},
+      {"shares are of the step", same, summed("time.step_parts", "share"), product(1.0, {})},
+      {"useful is a share of the wall", same, product(1.0, {"time.total_seconds", "time.goodput.share"}),
+       figure("time.useful_seconds")},
+      {"hours are of all accelerators", same,
+       [](const json& answer) {
+         const Figure total = at(answer, "time.total_seconds");
+         return total ? Figure(*total * term(answer, "gpus") / 3600) : Figure();
+       },
+       figure("time.gpu_hours")},
+      {"hours have a price", same, product(1.0, {"time.gpu_hours", "time.price_usd_per_gpu_hour"}),
+       figure("time.cost_usd")},
+      {"hours draw power", same, product(1e-3, {"time.gpu_hours", "time.energy.power_watts", "time.energy.pue"}),
+       figure("time.energy.kilowatt_hours")},
+      {"energy emits", same, product(1e-3, {"time.energy.kilowatt_hours", "time.carbon.grams_per_kilowatt_hour"}),
+       figure("time.carbon.kilograms_co2e")},
+  };
+  return rules;
+}
+
+}  // namespace
+
+std::vector<std::string> disagreements(std::string_view verb, const json& answer) {
+  constexpr double rounding = 1e-6;
+  std::vector<std::string> broken;
+  if (verb != "fit" && verb != "serve") return broken;
+  for (const Rule& rule : verb == "fit" ? of_runs() : of_servers()) {
+    const Figure one = rule.one(answer), other = rule.other(answer);
+    if (!one || !other) continue;
+    const double above = *one - *other, borne = rounding * std::abs(*other);
+    if (rule.order == Order::same ? std::abs(above) <= borne : above <= borne) continue;
+    broken.push_back(std::string(rule.said) + ": " + std::to_string(*one) + " and " + std::to_string(*other));
+  }
+  return broken;
+}
+
+}  // namespace llmcalc::test
