@@ -5,6 +5,10 @@
 #include "questions.hpp"
 #include "read/presets.hpp"
 
+#include <algorithm>
+#include <map>
+#include <string_view>
+
 using namespace llmcalc;
 using quantity::in_flops;
 
@@ -48,6 +52,31 @@ TEST_CASE("a causal convolution multiplies each of its weights for each token") 
     }
   }
   CHECK(convolutions > 0);
+}
+
+/// transformers modeling_minimax.py, MiniMaxLightningAttention.forward: a loop over blocks of `block_size`, each of
+/// which multiplies all of its queries by all of its keys, and all of its keys by its values.
+TEST_CASE("lightning attention multiplies each query by the keys of its block, however long the last one is") {
+  const auto shape = read::Catalogue().model("minimax-text-01", "test").shape;
+  constexpr std::int64_t block = 256;
+  for (const std::int64_t tokens : {1, 100, 255, 256, 257, 300, 512, 700}) {
+    std::int64_t pairs = 0;
+    for (std::int64_t i = 0; i < tokens; ++i) pairs += std::min(tokens, (i / block + 1) * block) - i / block * block;
+    const double width = static_cast<double>(shape.heads * shape.head_dim);
+    auto question = test::ask(shape, tokens, 1);
+    question.training.framework = spec::Framework::hf;
+    const auto run = test::program_of(question);
+    std::map<std::string_view, double> found;
+    for (const auto& block_of_run : run.blocks) {
+      for (const auto& op : block_of_run.ops) found[op.name] = in_flops(op.forward);
+    }
+    CAPTURE(tokens);
+    CHECK(found.at("block scores") == 2.0 * width * static_cast<double>(pairs));
+    CHECK(found.at("within blocks") == 2.0 * width * static_cast<double>(pairs));
+    const double states = 2.0 * width * static_cast<double>(tokens * shape.head_dim);
+    CHECK(found.at("states of blocks") == states);
+    CHECK(found.at("between blocks") == states);
+  }
 }
 
 /// Megatron-LM megatron/training/training.py, num_floating_point_operations: of each value head's state of d_k x d_v a
