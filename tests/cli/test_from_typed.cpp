@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -178,4 +179,43 @@ TEST_CASE("a launch that says little takes what a question by its trainer's name
       CHECK(launched.at(nlohmann::json::json_pointer(figure)) == asked.at(nlohmann::json::json_pointer(figure)));
     }
   }
+}
+
+namespace {
+
+/// Whether a case is answered from its one file of text, with nothing beside it.
+bool is_read_alone(const fs::path& folder, const std::string& file) {
+  const std::vector<std::string> beside{"cmd", "exit", "stdout", "stderr", "typed", "part"};
+  std::vector<std::string> inputs;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (std::ranges::find(beside, name) == beside.end()) inputs.push_back(name);
+  }
+  return inputs == std::vector{file} && !file.ends_with(".gguf") && !file.ends_with(".safetensors") &&
+         fs::is_regular_file(folder / file) && std::ifstream(folder / "exit").get() == '0';
+}
+
+}  // namespace
+
+TEST_CASE("a file that is piped in is the file that is named, to its last octet") {
+  int compared = 0;
+  for (const auto& entry : fs::directory_iterator(LLMCALC_TEST_DATA "/golden")) {
+    if (!entry.path().filename().string().starts_with("from-")) continue;
+    auto shown = arguments_of(entry.path());
+    if (shown.size() != 2 || shown.front() != "from" || !is_read_alone(entry.path(), shown.back())) continue;
+    CAPTURE(entry.path().filename().string());
+    const InFolder inside(entry.path());
+    const auto command = [&] {
+      return nlohmann::json::parse(
+          cli::run(std::vector<std::string>{"from", shown.back(), "--format", "json"}, cli::Environment{}).answer);
+    };
+    const auto named = command();
+    REQUIRE(std::freopen(shown.back().c_str(), "rb", stdin) != nullptr);
+    shown.back() = "-";
+    const auto piped = command();
+    CHECK(piped["read"] == named["read"]);
+    CHECK(piped["command"] == named["command"]);
+    ++compared;
+  }
+  CHECK(compared > 40);
 }
