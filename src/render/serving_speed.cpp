@@ -63,15 +63,13 @@ std::string throughput_line(const Speed& speed) {
   return words;
 }
 
-std::string cost_line(const Speed& speed) {
+std::string cost_line(const serving::TokenCost& cost) {
   std::string words;
-  if (speed.cost.input) words += fmt::format("{} in, ", quantity::format_money(*speed.cost.input));
-  if (speed.cost.output) words += fmt::format("{} out a million tokens", quantity::format_money(*speed.cost.output));
-  if (speed.cost.energy) {
-    words +=
-        fmt::format("{}{} for a million out", words.empty() ? "" : "; ", quantity::format_energy(*speed.cost.energy));
-  }
-  return words;
+  if (cost.input) words = fmt::format("{} in", quantity::format_money(*cost.input));
+  if (cost.output) words += fmt::format("{}{} out", words.empty() ? "" : ", ", quantity::format_money(*cost.output));
+  if (!words.empty()) words += " a million tokens";
+  if (!cost.energy) return words;
+  return words + (words.empty() ? "" : "; ") + quantity::format_energy(*cost.energy) + " for a million out";
 }
 
 std::string parts_line(const Speed& speed) {
@@ -108,7 +106,7 @@ Paragraph serving_speed(const ServingReport& report, const TextStyle& style) {
   add_lines(block, labelled("speed", first_line(speed), style));
   if (speed.tail)
     add_lines(block, labelled("", tail_line(report.answer.deployment.question.serving.load, *speed.tail), style));
-  const auto cost = cost_line(speed);
+  const auto cost = cost_line(speed.cost);
   if (!cost.empty()) add_lines(block, labelled("cost", cost, style));
   block.least = block.lines.size();
   add_lines(block, labelled("output", throughput_line(speed), style));
