@@ -121,6 +121,43 @@ bool runs_text(const std::vector<ShellWord>& words) {
          (program_name(words[0].text) == "bash" || program_name(words[0].text) == "sh");
 }
 
+/// The text that xpk hands to a shell of each machine (xpk workload create --command).
+std::optional<ShellWord> text_of_command(const std::vector<ShellWord>& words) {
+  constexpr std::string_view flag = "--command";
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    if (words[at].text == flag && at + 1 < words.size()) return words[at + 1];
+    if (!words[at].text.starts_with(flag) || !words[at].text.substr(flag.size()).starts_with('=')) continue;
+    ShellWord word = words[at];
+    word.text.erase(0, flag.size() + 1);
+    for (ShellGap& gap : word.gaps) gap.at -= std::min(gap.at, flag.size() + 1);
+    return word;
+  }
+  return std::nullopt;
+}
+
+/// "v5p-256" says how many chips it is (presets/vocabulary/instances.rows), "h100-80gb-8" a machine's cards.
+void take_workload(Settings& launcher) {
+  const auto said = [&](std::string_view key, std::string_view other) {
+    const Setting* setting = launcher.find(key);
+    return setting == nullptr ? launcher.find(other) : setting;
+  };
+  const auto put = [&](std::string_view key, std::string text, Setting because) {
+    because.key = key;
+    because.text = std::move(text);
+    launcher.put(std::move(because));
+  };
+  if (said("xpk.tpu_type", "xpk.device_type") == nullptr) return;
+  const Setting type = *said("xpk.tpu_type", "xpk.device_type");
+  const Setting* found = said("xpk.num_slices", "xpk.num_nodes");
+  const Setting count = found == nullptr ? Setting{{}, "1", {}, type.where, {}} : *found;
+  if (!type.unknown.empty() || !count.unknown.empty()) return;  // --gpu says it
+  const std::string gpu(gpu_of_label("accelerator", type.text));
+  if (gpu.empty()) return put("slurm.gpu", type.text + ":" + count.text, type);
+  put("slurm.nodes", count.text, count);
+  put("slurm.gpu", gpu, type);
+  put("slurm.gpus_per_node", type.text.substr(type.text.rfind('-') + 1), type);
+}
+
 /// A text for a shell, in which what is not known stays a variable that nobody set.
 std::string with_gaps(const ShellWord& word) {
   std::string text = word.text;
@@ -157,6 +194,10 @@ class Unwrapper {
     const bool types = launch_.launcher.has("tmux.s") || launch_.launcher.has("tmux.t");
     if (types && !left.empty() && left[0].text.find(' ') != std::string::npos) {
       left = {{"bash", left[0].line}, {"-c", left[0].line}, left[0]};
+    }
+    if (auto text = launch_.launcher.has("xpk.command") ? text_of_command(words_) : std::nullopt) {
+      take_workload(launch_.launcher);
+      left = {{"bash", text->line}, {"-c", text->line}, *std::move(text)};
     }
     if (!runs_text(left)) return program();
     launch_.words = without_shell({left[0], left[1], {with_gaps(left[2]), left[2].line}}, place_);
