@@ -32,17 +32,19 @@ dialects::ServedNames served_names(const std::vector<read::Given>& words, const 
   const auto& question = resolved.question;
   dialects::ServedNames names{
       .model = "MODEL", .repository = "MODEL", .published = question.serving.quant, .draft = {}};
-  const auto repository = [&](const std::string& name, const std::string& place) {
-    return catalogue.model(name, place).named(name).repository;
-  };
   if (const auto* named = read::find_word(words, "model")) {
+    const auto preset = catalogue.model(named->text, named->origin.where);
     names.model = named->text;
-    names.repository = repository(named->text, named->origin.where);  // "Llama-3.1-8B-AWQ" is one of its own
+    names.repository = preset.named(named->text).repository;
     names.published = resolved.published.value_or(formats::Quant::bf16);
+    if (names.repository == named->text && named->text.find('/') == std::string::npos && !preset.hf_id.empty()) {
+      names.repository = preset.repository_before(named->text);  // "qwen3-32b-awq" is no place
+      names.published = preset.quant.value_or(formats::Quant::bf16);
+    }
   }
   const auto& [kind, _, draft] = question.serving.options.draft;
   const bool as_said = kind == spec::DraftKind::eagle || draft.find('/') != std::string::npos;
-  if (!draft.empty()) names.draft = as_said ? draft : repository(draft, "--draft");
+  if (!draft.empty()) names.draft = as_said ? draft : catalogue.model(draft, "--draft").named(draft).repository;
   return names;
 }
 

@@ -109,6 +109,9 @@ struct ModelPreset {
   bool is_called(std::string_view name) const;
   /// The model that `name` says, of those that have this shape.
   NamedModel named(std::string_view name) const;
+  /// The repository of this shape whose name begins `name`, "Qwen/Qwen3-32B" of "qwen3-32b-awq": its weights are packed
+  /// otherwise.
+  std::string_view repository_before(std::string_view name) const;
 };
 
 struct AcceleratorPreset {

@@ -247,7 +247,7 @@ class Adviser {
   std::optional<Copies> wider(Copies copies) const {
     const auto& layout = question_.layout;
     const std::int64_t joined = spec::accelerators_per_node(question_.gpu);
-    const bool is_rank = can_cut(question_.model, 2 * copies.tp) && 2 * copies.tp * copies.pp <= joined &&
+    const bool is_rank = can_cut(question_, 2 * copies.tp) && 2 * copies.tp * copies.pp <= joined &&
                          spec::kind_of(question_.serving.engine) == spec::EngineKind::server;
     (is_rank ? copies.tp : copies.pp) *= 2;
     const std::int64_t most = spec::has_stacked_memory(*question_.gpu) ? most_accelerators : joined;
@@ -274,6 +274,7 @@ class Adviser {
     const auto& layout = changed.layout;
     std::string words = fmt::format("--gpus {}", layout.gpus);
     if (layout.tp != question_.layout.tp) words += fmt::format(" --tp {}", layout.tp);
+    if (layout.ep > 1) words += fmt::format(" --ep {}", layout.ep);
     if (layout.pp != question_.layout.pp) words += fmt::format(" --pp {}", layout.pp);
     const bool has_copies = spec::reads_gguf(changed.serving.engine) && layout.dp != question_.layout.dp;
     if (has_copies) words += fmt::format(" --copies {}", layout.dp);

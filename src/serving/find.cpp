@@ -56,11 +56,6 @@ std::pair<Question, std::string> with_context(Question question, std::int64_t co
   return {std::move(question), std::move(words)};
 }
 
-bool can_cut(const spec::Model& model, std::int64_t tp) {
-  const auto& moe = model.shape.moe;
-  return !spec::uneven_cut(model, tp) && (moe.experts == 0 || moe.expert_ffn % tp == 0);
-}
-
 Question copied(Question question, const Copies& copies) {
   const auto [tp, count, readers, pp] = copies;
   spec::Layout& layout = question.layout;
@@ -72,9 +67,13 @@ Question copied(Question question, const Copies& copies) {
   }
   auto& serving = question.serving.layout;
   if (tp != layout.tp) {
+    const bool whole = layout.ep > 1 && layout.etp == 1;
+    const std::int64_t ranks = quantity::product(tp, serving.attention_dp);
     layout.tp = tp;
-    layout.etp = quantity::product(tp, serving.attention_dp) / layout.ep;
-    if (serving.expert_tp) serving.expert_tp = layout.etp;
+    if (layout.ep == 1) spec::share_experts(question);
+    if (whole) layout.ep = ranks;
+    layout.etp = ranks / layout.ep;
+    serving.expert_tp = layout.etp;
   }
   layout.pp = pp;
   layout.dp = count;
@@ -83,6 +82,10 @@ Question copied(Question question, const Copies& copies) {
   layout.gpus = quantity::product(ranks, layout.pp, serving.attention_dp);
   layout.nodes = spec::usual_nodes(layout.gpus, spec::accelerators_per_node(question.gpu));
   return question;
+}
+
+bool can_cut(const Question& question, std::int64_t tp) {
+  return !spec::server_conflict(copied(question, {tp, 1, 0, 1}));
 }
 
 namespace {
@@ -152,7 +155,7 @@ std::vector<std::int64_t> widths_of(const Question& question) {
   constexpr std::int64_t most = 64;
   const std::int64_t joined = std::min(most, spec::accelerators_per_node(question.gpu));
   for (std::int64_t tp = 1; tp <= joined; tp *= 2) {
-    if (has_ranks ? !can_cut(question.model, tp) : tp > question.model.layer_count()) break;
+    if (has_ranks ? !can_cut(question, tp) : tp > question.model.layer_count()) break;
     widths.push_back(tp);
   }
   return widths;
@@ -188,6 +191,7 @@ std::vector<Candidate> find_gpus(const Question& question) {
     const std::int64_t gpus = changed.layout.gpus;
     std::string change = fmt::format("--gpus {}", gpus);
     change += has_ranks ? fmt::format(" --tp {}", tp) : fmt::format(" --copies {}", copies.count);
+    if (changed.layout.ep > 1) change += fmt::format(" --ep {}", changed.layout.ep);
     if (copies.readers > 0) change += fmt::format(" --prefill-servers {}", copies.readers);
     found.emplace_back(gpus, present(changed, std::move(change)));
   }

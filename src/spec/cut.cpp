@@ -3,6 +3,8 @@
 #include "spec/traits.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <utility>
 #include <variant>
 
 namespace llmcalc::spec {
@@ -16,20 +18,56 @@ bool attends(const LayerKind& kind) {
 
 bool has_attention(const Model& model) { return std::ranges::any_of(model.kinds, attends); }
 
+/// Layers that every token passes through are among them.
+bool has_dense(const Shape& shape) {
+  return shape.moe.experts == 0 || shape.moe.dense_layers > 0 || shape.moe.every > 1;
+}
+
 std::optional<Uneven> uneven_attention(const Shape& shape, std::int64_t tp) {
   if (shape.heads % tp != 0) return Uneven{"heads", "heads are spread over the ranks one by one"};
   const bool even = shape.kv_heads >= tp ? shape.kv_heads % tp == 0 : tp % shape.kv_heads == 0;
   if (shape.latent.kv_rank == 0 && !even) return Uneven{"kv_heads", "each rank needs as many of them as the others"};
-  const bool dense = shape.moe.experts == 0 || shape.moe.dense_layers > 0 || shape.moe.every > 1;
-  if (dense && shape.ffn % tp != 0) return Uneven{"ffn", "its columns are cut evenly"};
+  if (has_dense(shape) && shape.ffn % tp != 0) return Uneven{"ffn", "its columns are cut evenly"};
   return std::nullopt;
 }
 
-std::optional<ServerConflict> experts_conflict(const MoeShape& moe, const Layout& layout) {
+/// Whose quantized layers take whole tiles of a matrix that share a scale, or do not start: vLLM
+/// model_executor/layers/quantization/fp8.py, Fp8MoEMethod.create_weights ("The output_size of gate's and up's weight =
+/// 192 is not divisible by weight quantization block_n = 128", issue 17569; 0.25 does so still) and utils/fp8_utils.py,
+/// validate_fp8_block_shape; SGLang srt/layers/quantization/fp8.py, the same methods (issue 10641).
+constexpr bool takes_whole_tiles[] = {true, true, false, false, false, false};
+
+/// Columns of a matrix that its ranks hold, in tiles that share a scale.
+bool is_whole(std::int64_t columns, formats::Quant quant) {
+  const std::int64_t tile = formats::facts(quant).tile;
+  return tile == 0 || columns % tile == 0;
+}
+
+/// Tiles of what the engine cuts; one that takes parts of them has none.
+formats::Quant tiled(const Question& question) {
+  const bool whole = takes_whole_tiles[static_cast<std::size_t>(question.serving.engine)];
+  return whole ? question.serving.quant : formats::Quant::bf16;
+}
+
+constexpr std::string_view why_whole = "a rank's columns of a matrix are whole tiles that share a scale";
+
+std::optional<ServerConflict> experts_conflict(const Question& question) {
+  const MoeShape& moe = question.model.shape.moe;
+  const Layout& layout = question.layout;
   if (moe.experts == 0) return std::nullopt;
+  constexpr std::string_view hint = "--ep spreads whole experts";
   if (moe.experts % layout.ep != 0) return ServerConflict{"ep", "experts", "each rank holds as many as the others"};
-  if (moe.expert_ffn % layout.etp == 0) return std::nullopt;
-  return ServerConflict{"expert_tp", "expert_ffn", "its columns are cut evenly", "--ep spreads whole experts"};
+  if (moe.expert_ffn % layout.etp != 0)
+    return ServerConflict{"expert_tp", "expert_ffn", "its columns are cut evenly", hint};
+  const bool whole = layout.etp == 1 || is_whole(moe.expert_ffn / layout.etp, formats::of_experts(tiled(question)));
+  return whole ? std::nullopt : std::optional(ServerConflict{"expert_tp", "quant", why_whole, hint});
+}
+
+std::optional<ServerConflict> dense_conflict(const Question& question) {
+  const Shape& shape = question.model.shape;
+  const std::int64_t tp = question.layout.tp;
+  const bool whole = tp == 1 || !has_dense(shape) || is_whole(shape.ffn / tp, tiled(question));
+  return whole ? std::nullopt : std::optional(ServerConflict{"tp", "quant", why_whole});
 }
 
 /// Ranks that share a sequence's cache are some of those that share its heads (vLLM config/parallel.py:
@@ -49,12 +87,22 @@ std::optional<ServerConflict> server_conflict(const Question& question) {
   const Serving& serving = question.serving;
   const Shape& shape = question.model.shape;
   if (const auto uneven = uneven_cut(question.model, layout.tp)) return ServerConflict{"tp", uneven->term, uneven->why};
-  if (auto found = experts_conflict(shape.moe, layout)) return found;
+  if (auto found = experts_conflict(question)) return found;
+  if (auto found = dense_conflict(question)) return found;
   if (layout.pp > question.model.layer_count()) return ServerConflict{"pp", "layers", "a stage has one layer at least"};
   if (auto found = cache_conflict(shape, layout.tp, serving.layout.dcp)) return found;
   const bool has_draft = serving.draft_model && !reads_gguf(serving.engine);
   if (!has_draft || serving.draft_model->model.shape.heads % layout.tp == 0) return std::nullopt;
   return ServerConflict{"tp", "draft", "the heads of the draft model are spread over the ranks one by one"};
+}
+
+void share_experts(Question& question) {
+  Layout& layout = question.layout;
+  const std::int64_t ranks = layout.tp * question.serving.layout.attention_dp;
+  layout.ep = 1;
+  layout.etp = ranks;
+  const bool starts = !experts_conflict(question);
+  if (!starts && question.model.shape.moe.experts % ranks == 0) std::swap(layout.ep, layout.etp);
 }
 
 std::optional<Uneven> uneven_cut(const Model& model, std::int64_t tp) {

@@ -29,4 +29,8 @@ struct ServerConflict {
 /// The first conflict of a server's ranks with its model, or with each other.
 std::optional<ServerConflict> server_conflict(const Question& question);
 
+/// Gives the ranks of a server their part of its experts: of each a part, or some of them whole where such parts would
+/// not start.
+void share_experts(Question& question);
+
 }  // namespace llmcalc::spec

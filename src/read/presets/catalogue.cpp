@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -217,6 +218,17 @@ NamedModel ModelPreset::named(std::string_view name) const {
   }
   const bool is_tag = name.find(':') != std::string_view::npos;  // of a library that is not the Hub
   return {std::string(name), is_tag ? own.repository : std::string(name)};
+}
+
+std::string_view ModelPreset::repository_before(std::string_view name) const {
+  const std::string spelled = plain_spelling(name);
+  std::vector<std::string_view> repositories{hf_id};
+  std::ranges::copy_if(aliases, std::back_inserter(repositories), is_repository);
+  const auto begun = [&](std::string_view repository) {
+    const auto own = plain_spelling(without_organisation(repository));
+    return spelled.starts_with(own) ? own.size() : 0;
+  };
+  return *std::ranges::max_element(repositories, {}, begun);
 }
 
 Catalogue::Catalogue(const std::vector<PresetFile>& model_files, const std::vector<PresetFile>& accelerator_files,

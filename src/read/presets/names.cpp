@@ -69,6 +69,7 @@ constexpr std::array<std::string_view, 34> model_words{
 struct Packing {
   std::string_view word;
   formats::Quant quant;
+  std::string_view publisher = {};  ///< whose word it is; empty: everybody's
 };
 
 /// Words that quantizers and their publishers write into names of repositories.
@@ -190,10 +191,13 @@ std::string model_spelling(std::string_view name) {
   return without(file_name(lower).rest, is_model_word);
 }
 
-std::optional<formats::Quant> packing_in(std::string_view name) {
+std::optional<formats::Quant> packing_in(std::string_view name, std::string_view repository) {
   const std::string lower = quantity::to_lower(without_organisation(name));
+  const std::string_view owned = is_repository(name) ? name : repository;
+  const auto publisher = owned.substr(0, owned.find('/'));
   if (const auto* type = file_name(lower).type) return type->quant;
-  const auto is_said = [words = words_of(lower)](const Packing& each) {
+  const auto is_said = [&, words = words_of(lower)](const Packing& each) {
+    if (!each.publisher.empty() && !same_name(each.publisher, publisher)) return false;
     return std::ranges::all_of(quantity::pieces_of(each.word, " "),
                                [&](std::string_view word) { return quantity::contains(words, word); });
   };

@@ -63,7 +63,8 @@ std::string plain_spelling(std::string_view name);
 
 /// How a checkpoint's name says that its weights are packed: AWQ of "Qwen2.5-7B-Instruct-AWQ", Q4_K_M of
 /// "llama3.1:8b-instruct-q4_K_M", 16 bits of "gpt-oss-20b-BF16"; empty where it says nothing.
-std::optional<formats::Quant> packing_in(std::string_view name);
+/// \param repository  the model's own, whose publisher's words a name without one is in
+std::optional<formats::Quant> packing_in(std::string_view name, std::string_view repository);
 
 /// The part of a model's name that says its size, "8b" of "llama-3.1-8b-instruct"; empty where there is none.
 std::string_view size_in(std::string_view lower_case_name);

@@ -46,7 +46,7 @@ spec::Writing writing_of_family(std::string_view id) {
 /// says less than a preset that knows its blocks.
 std::optional<formats::Quant> published_form(const ModelPreset& preset, std::string_view name) {
   if (preset.is_called(name)) return preset.quant;
-  const auto said = packing_in(name);
+  const auto said = packing_in(name, preset.hf_id);
   const bool says_less = said == formats::Quant::fp8 && preset.quant == formats::Quant::fp8_block;
   if (said && !says_less) return said;
   const bool is_plain =

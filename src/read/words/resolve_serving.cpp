@@ -99,9 +99,10 @@ void check_server(const QuestionDraft& draft) {
 
 using quantity::product;
 
-/// By the type of the weights, or by the name of a repository of such files.
+/// By the type of the weights, or by the name of a file or a repository of such.
 bool asks_for_gguf(const QuestionDraft& draft) {
   if (draft.given("quant")) return formats::is_file_type(draft.question.serving.quant);
+  if (draft.published_quant && formats::is_file_type(*draft.published_quant)) return true;
   const Given* model = draft.words.find("model");
   return model != nullptr && quantity::to_lower(model->text).find("gguf") != std::string::npos;
 }
@@ -212,6 +213,17 @@ std::int64_t largest_divisor(std::int64_t n, const Goes& goes) {
   return parts;
 }
 
+/// Whether so many tensor-parallel ranks go with the model and what was said.
+bool goes(const QuestionDraft& draft, std::int64_t tp) {
+  spec::Question question = draft.question;
+  spec::Layout& layout = question.layout;
+  layout.tp = tp;
+  const bool said = draft.given("ep") || draft.given("expert_tp");
+  if (said) return !spec::uneven_cut(question.model, tp);
+  spec::share_experts(question);
+  return !spec::server_conflict(question);
+}
+
 /// The use of the cards, where only their number was said: tensor parallelism, or layers side by side.
 void share_out(QuestionDraft& draft) {
   spec::Layout& layout = draft.layout();
@@ -228,7 +240,7 @@ void share_out(QuestionDraft& draft) {
   const std::int64_t copies = product(layout.pp, serving.layout.attention_dp, servers);
   if (layout.gpus % copies != 0 || layout.gpus == copies) return;
   const std::int64_t most = layout.gpus / copies;
-  layout.tp = largest_divisor(most, [&](std::int64_t tp) { return !spec::uneven_cut(draft.question.model, tp); });
+  layout.tp = largest_divisor(most, [&](std::int64_t tp) { return goes(draft, tp); });
   draft.assume("tp", "gpus / (attention_dp x pp)", std::to_string(layout.tp),
                layout.tp == most ? "all the accelerators" : "the most that its heads are cut into");
 }
@@ -285,6 +297,12 @@ void complete_experts(QuestionDraft& draft) {
   spec::Layout& layout = draft.layout();
   auto& serving = draft.question.serving.layout;
   const std::int64_t ranks = product(layout.tp, serving.attention_dp);
+  const bool said = draft.given("ep") || draft.given("expert_tp");
+  if (!said && !draft.given("tp")) {
+    spec::share_experts(draft.question);
+    const std::string spread = std::to_string(layout.ep);
+    if (layout.ep > 1) draft.assume("ep", "whole experts", spread, "their parts are no whole tiles of the weights");
+  }
   if (draft.given("expert_tp") && !draft.given("ep")) {
     if (ranks % *serving.expert_tp != 0) draft.contradiction("expert_tp", "tp", expert_rule);
     layout.ep = ranks / *serving.expert_tp;

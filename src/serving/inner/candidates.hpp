@@ -24,9 +24,6 @@ Candidate weigh(const spec::Question& question, std::string change, std::string 
 /// Requests within a context, and what asks for them: lengths that were said and do not fit into it are said again.
 std::pair<spec::Question, std::string> with_context(spec::Question question, std::int64_t context);
 
-/// Whether each of so many tensor-parallel ranks has the same part of every layer.
-bool can_cut(const spec::Model& model, std::int64_t tp);
-
 /// Copies of a server, each on so many ranks and stages, and those that read prompts for them.
 struct Copies {
   std::int64_t tp = 1;
@@ -38,6 +35,9 @@ struct Copies {
 /// The question on as many accelerators as these copies take. Without ranks `tp` are the cards that hold a copy's
 /// layers.
 spec::Question copied(spec::Question question, const Copies& copies);
+
+/// Whether each of so many tensor-parallel ranks has the same part of every layer.
+bool can_cut(const spec::Question& question, std::int64_t tp);
 
 /// The types in which weights rest that an engine's users take, the widest first.
 std::span<const formats::Quant> ladder(spec::Engine engine);
