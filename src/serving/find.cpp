@@ -155,9 +155,10 @@ std::vector<std::int64_t> widths_of(const Question& question) {
   constexpr std::int64_t most = 64;
   const std::int64_t joined = std::min(most, spec::accelerators_per_node(question.gpu));
   for (std::int64_t tp = 1; tp <= joined; tp *= 2) {
-    if (has_ranks ? !can_cut(question, tp) : tp > question.model.layer_count()) break;
-    widths.push_back(tp);
+    const bool goes = has_ranks ? can_cut(question, tp) : tp <= question.model.layer_count();
+    if (goes) widths.push_back(tp);
   }
+  if (widths.empty()) widths.push_back(layout.tp);
   return widths;
 }
 

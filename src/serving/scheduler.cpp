@@ -97,6 +97,7 @@ class Scheduler {
       last.decodes = last.runs = false;
       std::erase(prompts_, index);
       waiting_.push_front(index);
+      if (last.made > 0) ++interrupted_;
       ++done_.preempted;
       preempts_ = true;
     }
@@ -131,6 +132,7 @@ class Scheduler {
       if (length > room && length <= engine_.step_tokens && engine_.whole_prompts) return;
       if (!has_room(index, length)) return;
       waiting_.pop_front();
+      if (live.made > 0) --interrupted_;
       order_.push_back(index);
       const bool is_read = engine_.comes_read && live.made == 0;
       live = {.made = live.made, .unread = is_read ? 0 : length, .length = length, .held = is_read ? length : 0};
@@ -161,7 +163,7 @@ class Scheduler {
     const double began = now_;
     now_ += read_ > 0 ? mixed(engine_.prompt(read_, lengths_ / read_) + step, count) : steps * step;
     decided_ = steps > 1 ? now_ - step : began;
-    done_.waited += (now_ - began) * static_cast<double>(waiting_.size());
+    done_.waited += (now_ - began) * static_cast<double>(waiting_.size() - interrupted_);
     if (count > 0) decode(steps * engine_.tokens);
     join(true);
     leave();
@@ -247,6 +249,7 @@ class Scheduler {
   std::size_t answered_ = 0;
   Queue coming_;  ///< on their way to the scheduler
   std::deque<std::size_t> waiting_;
+  std::size_t interrupted_ = 0;      ///< of these, within their answer
   std::deque<std::size_t> prompts_;  ///< that are being read, in the order in which they were let in
   std::vector<std::size_t> order_;   ///< of all that were let in, also of some that have left
   std::vector<std::size_t> fresh_;   ///< that decode and have no token yet

@@ -54,7 +54,7 @@ struct Answered {
 struct Stepped {
   std::vector<Answered> requests;  ///< in their order
   std::int64_t preempted = 0;      ///< times that one lost its room and was read again
-  double waited = 0;               ///< seconds of all requests together behind the scheduler, for steps and room
+  double waited = 0;               ///< seconds of all requests together before their first token, for steps and room
 };
 
 /// Requests at the times of their arrivals, or, with `clients` at work, so many of them so, and the next whenever one
