@@ -81,6 +81,16 @@ TEST_CASE("a variation of such a preset says the keys that differ") {
   }
 }
 
+/// A key that a published file sets to null is no default of its family's: Mistral's configuration takes 4,096 where
+/// nothing is said.
+TEST_CASE("a window is one that the model's own file says") {
+  for (const auto& preset : Catalogue().models()) {
+    if (preset.config.empty() || preset.shape.window.window == 0) continue;
+    CAPTURE(preset.id);
+    CHECK_THAT(preset.config, Contains("window") || Contains("local_attention") || Contains("chunk"));
+  }
+}
+
 TEST_CASE("a user's config is read by the user's families") {
   const std::string model = R"({"id": "m", "config": {"model_type": "mine", "num_hidden_layers": 2, "hidden_size": 64,
     "num_attention_heads": 4, "intermediate_size": 128, "vocab_size": 100, "max_position_embeddings": 64}})";
