@@ -1,7 +1,6 @@
 // How fast a server answers: the lines of the text answer, and what a search found.
 #include "quantity/format.hpp"
 #include "render/inner/text.hpp"
-#include "spec/names.hpp"
 
 #include <fmt/format.h>
 

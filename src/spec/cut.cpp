@@ -31,19 +31,19 @@ std::optional<Uneven> uneven_attention(const Shape& shape, std::int64_t tp) {
   return std::nullopt;
 }
 
-/// Whose quantized layers take whole tiles of a matrix that share a scale, or do not start: vLLM
+/// Engines whose quantized layers take whole tiles of a matrix that share a scale, or do not start: vLLM
 /// model_executor/layers/quantization/fp8.py, Fp8MoEMethod.create_weights ("The output_size of gate's and up's weight =
 /// 192 is not divisible by weight quantization block_n = 128", issue 17569; 0.25 does so still) and utils/fp8_utils.py,
 /// validate_fp8_block_shape; SGLang srt/layers/quantization/fp8.py, the same methods (issue 10641).
 constexpr bool takes_whole_tiles[] = {true, true, false, false, false, false};
 
-/// Columns of a matrix that its ranks hold, in tiles that share a scale.
+/// Whether columns are so many tiles that share a scale and no part of one.
 bool is_whole(std::int64_t columns, formats::Quant quant) {
   const std::int64_t tile = formats::facts(quant).tile;
   return tile == 0 || columns % tile == 0;
 }
 
-/// Tiles of what the engine cuts; one that takes parts of them has none.
+/// The scheme whose tiles the engine wants whole; 16 bits, which have none, of an engine that takes parts of them.
 formats::Quant tiled(const Question& question) {
   const bool whole = takes_whole_tiles[static_cast<std::size_t>(question.serving.engine)];
   return whole ? question.serving.quant : formats::Quant::bf16;

@@ -33,7 +33,7 @@ struct Start {
 }  // namespace
 
 TEST_CASE("servers in FP8 start on as many ranks as people found, and on no others") {
-  // vLLM issue 17569 and Qwen3-Coder's recipe (vLLM 0.9 to 0.25), SGLang issue 10641
+  // vLLM issue 17569 and Qwen3-Coder's recipe (reports of May 2025 to vLLM 0.25), SGLang issue 10641
   const Start reported[] = {{"Qwen/Qwen3-235B-A22B-FP8", {"tp", "8"}, false},
                             {"Qwen/Qwen3-235B-A22B-FP8", {"tp", "4"}, true},
                             {"Qwen/Qwen3-235B-A22B-FP8", {"tp", "8", "ep", "8"}, true},
