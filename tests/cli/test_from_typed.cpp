@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -154,6 +155,53 @@ TEST_CASE("what files ask, typed as it is printed, is answered") {
     ++typed;
   }
   CHECK(typed > 40);
+}
+
+namespace {
+
+/// What is said of a word that was read: "micro-batch 2 (run.yaml:9)".
+std::multiset<std::string> shown_words(const nlohmann::json& question) {
+  std::multiset<std::string> words;
+  for (const auto& [term, word] : question.items()) {
+    std::string option = term;
+    std::ranges::replace(option, '_', '-');
+    const std::string value = word["value"], where = word["where"];
+    if (word["origin"] != "flag") words.insert(option + " " + value + " (" + where + ")");
+  }
+  return words;
+}
+
+}  // namespace
+
+TEST_CASE("an answer's note of what was read has each word that is shown of the files, with its place") {
+  int compared = 0;
+  for (const auto& entry : fs::directory_iterator(LLMCALC_TEST_DATA "/golden")) {
+    if (!entry.path().filename().string().starts_with("from-")) continue;
+    auto shown = arguments_of(entry.path());
+    auto typed = command_of(entry.path());
+    if (shown.front() != "from" || typed.empty() || says(shown, "--format") || says(shown, "-")) continue;
+    if (says(typed, "--from") || says(typed, "--config")) continue;  // files that are the model
+    const auto before = static_cast<std::ptrdiff_t>(typed.size());
+    name_what_is_left(typed);
+    auto asked = asked_of_things(shown, typed.front());
+    asked.insert(asked.end(), typed.begin() + before, typed.end());
+    CAPTURE(entry.path().filename().string());
+    const InFolder inside(entry.path());
+    const auto notes = cli::run(asked, cli::Environment{}).notes;
+    shown.insert(shown.end(), {"--format", "json"});
+    const auto read = nlohmann::json::parse(cli::run(shown, cli::Environment{}).answer);
+    const std::string begin = "from " + read["read"].get<std::string>() + ": ";
+    REQUIRE((!notes.empty() && notes.front().starts_with(begin)));
+    std::multiset<std::string> told;
+    for (auto rest = notes.front().substr(begin.size()); !rest.empty();) {
+      const auto end = std::min(rest.find(", "), rest.size());
+      told.insert(rest.substr(0, end));
+      rest.erase(0, end + 2);
+    }
+    CHECK(told == shown_words(read["question"]));
+    ++compared;
+  }
+  CHECK(compared > 100);
 }
 
 TEST_CASE("a launch that says little takes what a question by its trainer's name takes") {

@@ -329,7 +329,7 @@ void Shell::keep_file() {
   const auto document = std::exchange(document_, std::nullopt);
   if (words_.empty()) return;
   const std::string& program = words_.front().text;
-  if (program == "read" && document) set(words_.back().text, {{document->text, line(), {}}});
+  if (program == "read" && document) set(words_.back().text, {{document->text, words_.back().line, {}}});
   if (name.empty()) return;
   if (program == "cat" && document) script_.files[name] = document->text;
   if (program == "printf" && words_.size() == 2) script_.files[name] = with_line_ends(words_[1].text);

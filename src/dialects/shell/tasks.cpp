@@ -63,7 +63,8 @@ void add_text(const Node& node, std::string_view text, std::string& script) {
   const auto lines = static_cast<int>(std::ranges::count(script, '\n'));
   const int block = node.text.find('\n') == std::string::npos ? 0 : 1;
   const int line = line_of(node.where) - 1 + block;
-  script.append(static_cast<std::size_t>(std::max({0, line - lines, script.empty() ? 0 : 1})), '\n').append(text);
+  const int apart = script.empty() || script.ends_with('\n') ? 0 : 1;
+  script.append(static_cast<std::size_t>(std::max({0, line - lines, apart})), '\n').append(text);
 }
 
 /// Variables that the script finds set: the task's own variables, and SkyPilot's.
@@ -198,7 +199,7 @@ void expand_macros(std::string& text, const Node* macros, const Node* own) {
 /// One command, whose lines need no backslashes and may be remarks (llama-swap internal/config, SanitizeCommand).
 std::string one_command(std::string_view text) {
   std::string all;
-  for (const auto line : quantity::pieces_of(text, "\n")) {
+  for (const auto line : quantity::pieces_of(quantity::without_end(text, "\n"), "\n")) {
     const auto words = quantity::trim(line);
     if (!words.starts_with('#')) all += quantity::trim(quantity::without_end(words, "\\"));
     all += " \\\n";
