@@ -45,7 +45,8 @@ using quantity::seconds;
 using spec::ServerRole;
 
 double mean_length(std::int64_t longest, const spec::Load& load) {
-  return static_cast<double>(longest) * (1.0 + load.range_ratio.value_or(1.0)) / 2;
+  const double mean = static_cast<double>(longest) * (1.0 + load.range_ratio.value_or(1.0)) / 2;
+  return std::max(mean, longest > 0 ? 1.0 : 0.0);  // no text is shorter than a token
 }
 
 namespace {

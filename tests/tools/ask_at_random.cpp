@@ -12,6 +12,7 @@
 #include "render/understood.hpp"
 #include "tools/figures.hpp"
 #include "tools/schema.hpp"
+#include "tools/written_out.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -246,6 +247,7 @@ std::vector<std::string> broken_by(const std::string& verb, const std::vector<Wo
   if (!schema.is_null()) broken = test::schema_errors(schema, answer);
   find_negative(answer, "", broken);
   quantity::append(broken, test::disagreements(verb, answer));
+  quantity::append(broken, test::wrongly_written(answer));
   if (fails(answer) != (reply.code == ExitCode::does_not_fit)) broken.emplace_back("the exit code is not the verdict");
   if (answer.contains("memory") && answer["memory"].contains("ledger")) {
     const auto sum = summed(answer["memory"]["ledger"]);
@@ -345,7 +347,9 @@ int main(int argc, char** argv) {
       if (verb == "fit") quantity::append(broken, broken_by_laws(words));
       ++answered;
     } catch (const quantity::BadInput& error) {
-      check_doors(verb, words, render::to_json(error, version()), ExitCode::bad_question, broken);
+      const auto shown = render::to_json(error, version());
+      check_doors(verb, words, shown, ExitCode::bad_question, broken);
+      quantity::append(broken, test::wrongly_written(json::parse(shown)));
       ++refused;
     } catch (const std::exception& error) {
       broken.push_back(std::string("it ends with: ") + error.what());

@@ -66,7 +66,8 @@ auto tokens_of(const char* longest, std::vector<const char*> places) {
     const Figure figures = product(1.0, places)(answer);
     const json& ratio = answer.at("question").at("range_ratio").at("value");
     const double shortest = ratio.is_string() ? std::stod(ratio.get<std::string>()) : 1.0;
-    return figures ? Figure(*figures * (1 + shortest) / 2) : Figure();
+    if (!figures) return Figure();
+    return at(answer, longest) == 1.0 ? figures : Figure(*figures * (1 + shortest) / 2);  // no text has less
   };
 }
 
