@@ -11,6 +11,7 @@
 #include "render/inner/page.hpp"
 #include "render/understood.hpp"
 #include "tools/figures.hpp"
+#include "tools/relations.hpp"
 #include "tools/schema.hpp"
 #include "tools/written_out.hpp"
 
@@ -260,63 +261,6 @@ std::vector<std::string> broken_by(const std::string& verb, const std::vector<Wo
   return broken;
 }
 
-/// A card that is better in every rate by a quarter, and has twice the memory.
-spec::Accelerator better(spec::Accelerator gpu) {
-  constexpr double factor = 1.25;
-  const auto raise = [](auto& rate) {
-    if (rate) rate = *rate * factor;
-  };
-  auto& peaks = gpu.peaks;
-  for (auto* peak : {&peaks.fp64, &peaks.fp64_matrix, &peaks.fp32, &peaks.fp32_matrix, &peaks.tf32, &peaks.fp16,
-                     &peaks.bf16, &peaks.fp8, &peaks.int8, &peaks.fp4}) {
-    raise(*peak);
-  }
-  for (auto* link : {&gpu.link, &gpu.pcie, &gpu.host_link}) raise(*link);
-  raise(gpu.network_gbps);
-  raise(gpu.tdp_watts);
-  gpu.memory_bandwidth = gpu.memory_bandwidth * factor;
-  gpu.memory_nominal = gpu.memory_nominal * 2;
-  gpu.memory_usable = gpu.memory_usable * 2;
-  return gpu;
-}
-
-/// A better card is no slower and fits no less.
-void check_better_card(const Answer& answer, std::vector<std::string>& broken) {
-  if (!answer.estimate.timed) return;
-  spec::Question question = answer.completed;
-  question.gpu = better(*question.gpu);
-  const answer::Estimate faster = answer::estimate(question);
-  if (const double ratio = faster.compute.step / answer.estimate.compute.step; ratio > 1.0 + 1e-9) {
-    broken.push_back("a better card takes " + std::to_string(ratio) + " of its time");
-  }
-  if (answer.fits() && faster.verdict.kind == trust::VerdictKind::does_not_fit) {
-    broken.emplace_back("it does not fit a better card");
-  }
-}
-
-/// Twice the replicas share the same states or have copies of them: each rank holds no more. Of one alone the second
-/// brings the buffers of their exchange.
-void check_more_replicas(const Answer& answer, std::vector<std::string>& broken) {
-  spec::Question question = answer.completed;
-  auto& layout = question.layout;
-  if (layout.dp < 2) return;
-  layout.dp *= 2;
-  layout.gpus *= 2;
-  layout.nodes *= 2;
-  const auto held = answer.estimate.memory.peak_allocated;
-  if (const auto more = answer::estimate(question).memory.peak_allocated; more > held) {
-    broken.push_back("each of twice the replicas holds " + std::to_string(more / held) + " times as much");
-  }
-}
-
-std::vector<std::string> broken_by_laws(const std::vector<Word>& words) {
-  const Answer answer = ask(words);
-  std::vector<std::string> broken;
-  check_better_card(answer, broken);
-  check_more_replicas(answer, broken);
-  return broken;
-}
-
 std::string command_of(const std::string& verb, const std::vector<Word>& words) {
   std::string line = "llmcalc " + verb;
   for (const auto& word : words) line += " --" + word.term + " '" + word.text + "'";
@@ -344,7 +288,8 @@ int main(int argc, char** argv) {
     std::vector<std::string> broken;
     try {
       broken = broken_by(verb, words, ask(verb, words), schema);
-      if (verb == "fit") quantity::append(broken, broken_by_laws(words));
+      const bool asks_neighbours = verb != "serve" || answered % 4 == 0;  // three more servers each
+      if (asks_neighbours) quantity::append(broken, test::broken_relations(verb, words));
       ++answered;
     } catch (const quantity::BadInput& error) {
       const auto shown = render::to_json(error, version());

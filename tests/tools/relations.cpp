@@ -1,0 +1,113 @@
+#include "tools/relations.hpp"
+
+#include "api/answers.hpp"
+#include "llmcalc/llmcalc.hpp"
+#include "serving/answer.hpp"
+#include "serving/speed.hpp"
+
+#include <utility>
+
+namespace llmcalc::test {
+
+namespace {
+
+/// A card that is better in every rate by a quarter, and has twice the memory.
+spec::Accelerator better(spec::Accelerator gpu) {
+  constexpr double factor = 1.25;
+  const auto raise = [](auto& rate) {
+    if (rate) rate = *rate * factor;
+  };
+  auto& peaks = gpu.peaks;
+  for (auto* peak : {&peaks.fp64, &peaks.fp64_matrix, &peaks.fp32, &peaks.fp32_matrix, &peaks.tf32, &peaks.fp16,
+                     &peaks.bf16, &peaks.fp8, &peaks.int8, &peaks.fp4}) {
+    raise(*peak);
+  }
+  for (auto* link : {&gpu.link, &gpu.pcie, &gpu.host_link}) raise(*link);
+  raise(gpu.network_gbps);
+  raise(gpu.tdp_watts);
+  gpu.memory_bandwidth = gpu.memory_bandwidth * factor;
+  gpu.memory_nominal = gpu.memory_nominal * 2;
+  gpu.memory_usable = gpu.memory_usable * 2;
+  return gpu;
+}
+
+/// A better card is no slower and fits no less.
+void check_better_card(const Answer& answer, std::vector<std::string>& broken) {
+  if (!answer.estimate.timed) return;
+  spec::Question question = answer.completed;
+  question.gpu = better(*question.gpu);
+  const answer::Estimate faster = answer::estimate(question);
+  if (const double ratio = faster.compute.step / answer.estimate.compute.step; ratio > 1.0 + 1e-9) {
+    broken.push_back("a better card takes " + std::to_string(ratio) + " of its time");
+  }
+  if (answer.fits() && faster.verdict.kind == trust::VerdictKind::does_not_fit) {
+    broken.emplace_back("it does not fit a better card");
+  }
+}
+
+/// Twice the replicas share the same states or have copies of them: each rank holds no more. Of one alone the second
+/// brings the buffers of their exchange.
+void check_more_replicas(const Answer& answer, std::vector<std::string>& broken) {
+  spec::Question question = answer.completed;
+  auto& layout = question.layout;
+  if (layout.dp < 2) return;
+  layout.dp *= 2;
+  layout.gpus *= 2;
+  layout.nodes *= 2;
+  const auto held = answer.estimate.memory.peak_allocated;
+  if (const auto more = answer::estimate(question).memory.peak_allocated; more > held) {
+    broken.push_back("each of twice the replicas holds " + std::to_string(more / held) + " times as much");
+  }
+}
+
+/// A card whose rates alone are better, but for links, whose curves were each measured at its own, answers the same
+/// load no later, one with twice the memory holds no less, and twice the price costs twice.
+void check_better_server(std::span<const spec::Word> words, std::vector<std::string>& broken) {
+  const serving::ServingAnswer answer = api::serve({words.begin(), words.end()}, {}, {}).answer;
+  const spec::Question& question = answer.deployment.question;
+  if (!question.gpu || !answer.speed || answer.speed->saturated) return;
+  spec::Question changed = question;
+  changed.gpu = better(*question.gpu);
+  changed.gpu->memory_nominal = question.gpu->memory_nominal;
+  changed.gpu->memory_usable = question.gpu->memory_usable;
+  changed.gpu->link = question.gpu->link;
+  changed.gpu->pcie = question.gpu->pcie;
+  const auto faster = serving::serve(changed).speed;
+  if (!faster) broken.emplace_back("a better card does not run it");
+  if (faster && faster->request > 1.000001 * answer.speed->request) {
+    broken.push_back("on a better card a request takes " + std::to_string(faster->request / answer.speed->request) +
+                     " of its time");
+  }
+  const auto price = serving::price_of(question);
+  changed = question;
+  if (price) changed.pricing.price_per_hour = *price * 2;
+  const auto& cost = answer.speed->cost;
+  const auto dearer = serving::serve(changed).speed->cost;
+  if (price && cost.all && (*dearer.all > 2.000001 * *cost.all || *dearer.all < 1.999999 * *cost.all)) {
+    broken.emplace_back("twice the price does not cost twice");
+  }
+  changed = question;
+  changed.gpu->memory_nominal = question.gpu->memory_nominal * 2;
+  changed.gpu->memory_usable = question.gpu->memory_usable * 2;
+  const auto larger = serving::serve(changed).capacity;
+  const bool is_alike = larger.context == answer.capacity.context;  // which Ollama chooses by the memory
+  if (!is_alike) return;
+  if (larger.max_concurrency < answer.capacity.max_concurrency || larger.max_context < answer.capacity.max_context) {
+    broken.emplace_back("twice the memory holds less");
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> broken_relations(std::string_view verb, std::span<const spec::Word> words) {
+  std::vector<std::string> broken;
+  if (verb == "fit") {
+    const Answer answer = ask(words);
+    check_better_card(answer, broken);
+    check_more_replicas(answer, broken);
+  }
+  if (verb == "serve") check_better_server(words, broken);
+  return broken;
+}
+
+}  // namespace llmcalc::test
