@@ -2,7 +2,7 @@
 #include "../answer/asking.hpp"
 #include "catch.hpp"
 #include "dialects/launch.hpp"
-#include "dialects/reading.hpp"
+#include "dialects/read_back.hpp"
 #include "llmcalc/answer/estimate.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
@@ -18,23 +18,6 @@
 using namespace llmcalc;
 
 namespace {
-
-/// The command as it is typed, on the accelerator and with the model that it leaves to its place.
-spec::Question read_back(std::string command, const spec::Question& asked) {
-  constexpr std::string_view data = "$DATA";  // a data set that is named, as nothing is executed to know it
-  if (const auto at = command.find(data); at != std::string::npos) command.replace(at, data.size(), "data");
-  const dialects::FindFile nothing = [](const std::string&) { return std::optional<dialects::NamedFile>(); };
-  const auto reading = dialects::read_launch_command(command, "command", nothing);
-  CHECK(reading.unread.empty());
-  std::vector<read::Given> beside;
-  const auto vocabulary = std::to_string(asked.model.shape.vocab);  // a tokenizer is named instead
-  for (const auto& [term, text] :
-       {std::pair{"model", asked.model.shape.name}, std::pair{"gpu", asked.gpu->id}, std::pair{"vocab", vocabulary}}) {
-    beside.push_back({term, text, {read::Source::flag, std::string("--") + term}});
-  }
-  const read::Values values{asked.model.shape, asked.gpu};
-  return read::resolve(with_options(reading, beside), std::nullopt, read::Catalogue(), values).question;
-}
 
 /// Every dialect that prints a launch, and how many of the runs below it can say.
 struct Dialect {
@@ -140,7 +123,7 @@ Count read_all_back(const std::string& framework, int gpus) {
         continue;
       }
       const auto asked = answer::estimate(question);
-      const auto again = answer::estimate(read_back(command, question));
+      const auto again = answer::estimate(test::read_back(command, question));
       CHECK(again.memory.peak_needed == asked.memory.peak_needed);
       CHECK(again.compute.step == asked.compute.step);
       ++count.said;
@@ -250,7 +233,7 @@ namespace {
 /// What is wrong with a reading: nothing, or an error that blames no key that still stands there.
 std::string blamed_without_reason(const std::string& command, const spec::Question& asked) {
   try {
-    read_back(command, asked);
+    test::read_back(command, asked);
   } catch (const quantity::BadInput& error) {
     const bool is_known = error.problem().find("starts no trainer") == std::string::npos;  // what tells it was taken
     if (is_known && error.place() == "command") return error.what();
