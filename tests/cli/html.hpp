@@ -43,6 +43,15 @@ struct Section {
   std::vector<Bar> bars;
 };
 
+/// Names of HTML and of SVG within it (html.spec.whatwg.org, section 4; w3.org/TR/SVG2, appendix F).
+inline bool is_element(std::string_view name) {
+  constexpr std::string_view names[] = {
+      "body", "main",  "header", "footer", "section", "h1",    "h2",     "p",     "div",     "span",    "b",   "code",
+      "pre",  "table", "tr",     "th",     "td",      "ul",    "li",     "a",     "details", "summary", "svg", "path",
+      "text", "title", "g",      "rect",   "line",    "small", "strong", "thead", "tbody",   "html"};
+  return std::ranges::find(names, name) != std::end(names);
+}
+
 /// What a page shows, by its headings; what stands above the first is under "".
 class Shown {
  public:
@@ -77,6 +86,7 @@ class Shown {
 
   void take(std::string_view tag) {
     const auto name = tag.substr(0, tag.find(' '));
+    if (!is_element(name.substr(name.starts_with('/') ? 1 : 0))) FAIL_CHECK("no element is called " << name);
     Section& section = sections_[heading_];
     if (name == "h2") heading_.clear(), in_heading_ = true;
     if (name == "/h2") in_heading_ = false;

@@ -90,6 +90,12 @@ TEST_CASE("what is said to stand at a place of a file is gone with what stands t
     const auto text = text_of(path);
     const auto reading = read_as(path, text);
     if (!reading) continue;
+    for (const auto& word : reading->words) {
+      CAPTURE(path.parent_path().filename().string(), name, word.term, word.origin.where);
+      const auto& where = word.origin.where;
+      const bool is_placed = where.find(':') != where.npos || where.ends_with(" default");
+      CHECK((word.origin.source != spec::Source::file || is_placed));
+    }
     for (const auto& place : places_in(*reading, name)) {
       CAPTURE(path.parent_path().filename().string(), name, place);
       const auto rest = without(text, place);
