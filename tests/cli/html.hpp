@@ -46,9 +46,10 @@ struct Section {
 /// Names of HTML and of SVG within it (html.spec.whatwg.org, section 4; w3.org/TR/SVG2, appendix F).
 inline bool is_element(std::string_view name) {
   constexpr std::string_view names[] = {
-      "body", "main",  "header", "footer", "section", "h1",    "h2",     "p",     "div",     "span",    "b",   "code",
-      "pre",  "table", "tr",     "th",     "td",      "ul",    "li",     "a",     "details", "summary", "svg", "path",
-      "text", "title", "g",      "rect",   "line",    "small", "strong", "thead", "tbody",   "html"};
+      "body",    "main",    "header", "footer", "section", "h1",    "h2", "p",      "div",       "span",
+      "b",       "code",    "pre",    "table",  "tr",      "th",    "td", "ul",     "li",        "a",
+      "details", "summary", "svg",    "path",   "text",    "title", "g",  "rect",   "line",      "small",
+      "strong",  "thead",   "tbody",  "html",   "em",      "i",     "u",  "figure", "figcaption"};
   return std::ranges::find(names, name) != std::end(names);
 }
 

@@ -69,6 +69,7 @@ class Screen {
   explicit Screen(const Reply& answer) : json_(json::parse(answer.show("json"))), text_(answer.show("text")) {
     std::istringstream words(text_);
     for (std::string word; words >> word;) flowed_ += word + ' ';
+    for (const char* member : {"schema_version", "kind", "tool"}) CHECK(json_.contains(member));  // docs/json.md
   }
 
   const json& answer() const { return json_; }

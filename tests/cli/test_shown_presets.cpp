@@ -236,6 +236,15 @@ const std::vector<Field>& fields_of_configs() {
   return fields;
 }
 
+const std::vector<Field>& fields_of_latents() {
+  static const std::vector<Field> fields{
+      {"/q_lora_rank", "/latent/q_rank"},           {"/qk_nope_head_dim", "/latent/qk_nope_dim"},
+      {"/qk_rope_head_dim", "/latent/qk_rope_dim"}, {"/v_head_dim", "/latent/v_dim"},
+      {"/index_n_heads", "/latent/index_heads"},    {"/index_head_dim", "/latent/index_dim"},
+      {"/index_topk", "/latent/index_top_k"}};
+  return fields;
+}
+
 /// The words of a preset that say a shape by hand.
 const std::vector<Field>& fields_of_shapes() {
   static const std::vector<Field> fields{{"/layers", "/layers"},
@@ -264,7 +273,11 @@ const std::vector<Field>& fields_of_shapes() {
                                          {"/expert_ffn", "/moe/expert_ffn"},
                                          {"/shared_ffn", "/moe/shared_ffn"},
                                          {"/dense_layers", "/moe/dense_layers"},
-                                         {"/latent/kv_rank", "/latent/kv_rank"}};
+                                         {"/latent/q_rank", "/latent/q_rank"},
+                                         {"/latent/kv_rank", "/latent/kv_rank"},
+                                         {"/latent/qk_nope_dim", "/latent/qk_nope_dim"},
+                                         {"/latent/qk_rope_dim", "/latent/qk_rope_dim"},
+                                         {"/latent/v_dim", "/latent/v_dim"}};
   return fields;
 }
 
@@ -315,6 +328,8 @@ TEST_CASE("every figure of a model that is shown is its preset's") {
     const bool is_plain = config.is_object() && !config.contains("text_config") && !is_zamba;
     if (is_plain && !at(config, "/moe_intermediate_size").is_array())
       check_fields(config, model.at("shape"), fields_of_configs());
+    if (is_plain && at(model, "/shape/latent").is_object())
+      check_fields(config, model.at("shape"), fields_of_latents());
     check_fields(entry, model.at("shape"), fields_of_shapes());
     check_fields(entry, model, {{"/size/exact", "/published/parameters"}, {"/training/tokens", "/training_tokens"}});
     published += at(entry, "/size/exact").is_number() ? 1 : 0;

@@ -38,6 +38,7 @@ TEST_CASE("KAITO copies a model whose files take less than half a card, and spli
                             {"Qwen/Qwen3-32B", "Standard_NC96ads_A100_v4", "4", "4"},              // 61.0 of 80
                             {"Qwen/Qwen3-8B", "Standard_NC80adis_H100_v5", "1", "2"},              // 15.3 of 94
                             {"Qwen/Qwen3-8B", "Standard_NV72ads_A10_v5", "2", "2"},                // 15.3 of 24
+                            {"Qwen/Qwen2.5-7B-Instruct", "Standard_NV72ads_A10_v5", "2", "2"},     // 14.2 of 24
                             {"openai/gpt-oss-20b", "Standard_NC80adis_H100_v5", "1", "2"},         // 25.63 of 94
                             {"gpt-oss-20b", "Standard_NV72ads_A10_v5", "2", "2"},                  // 25.63 of 24
                             {"phi-4-mini-instruct", "Standard_NV72ads_A10_v5", "1", "2"},          // 7.15 of 24

@@ -2,6 +2,8 @@
 
 #include "dialects/read.hpp"
 
+#include <algorithm>
+#include <string>
 #include <string_view>
 
 using namespace llmcalc;
@@ -27,6 +29,14 @@ dynamo_config: {dynamo_backend: INDUCTOR}
 )",
      "gpus=8 cp=4 cp_exchange=all-to-all compile=1 sharding=fsdp2 dtype=mixed-bf16",
      "accelerate parallelism_config.py, sp_size: ALST/Ulysses of DeepSpeed"},
+    {"accelerate.yaml", R"(compute_environment: LOCAL_MACHINE
+distributed_type: DEEPSPEED
+deepspeed_config: {zero_stage: 3, offload_optimizer_device: cpu, offload_param_device: cpu}
+mixed_precision: bf16
+num_machines: 1
+num_processes: 8
+)",
+     "sharding=zero3 offload=params+optimizer gpus=8", "accelerate utils/dataclasses.py, DeepSpeedPlugin"},
     {"ds.json", R"({"train_micro_batch_size_per_gpu": 2, "zero_optimization": {"stage": 1},
                     "bf16": {"enabled": true, "bf16_master_weights_and_grads": true}})",
      "micro_batch=2 sharding=zero1 dtype=bf16 master_type=bf16 grads=bf16",
@@ -125,4 +135,20 @@ TEST_CASE("Keys that few people say are taken for what their trainers take them 
     CAPTURE(file, source);
     test::check_terms(test::read_alone(text, file), terms);
   }
+}
+
+/// vllm/config/kv_transfer.py: which part of both a server takes its proxy decides.
+TEST_CASE("a server of vLLM that its proxy may send either part is taken for one that does both, which is said") {
+  const auto role_of = [](const std::string& role) {
+    const auto reading = test::read_alone(
+        "vllm serve Qwen/Qwen3-8B --kv-transfer-config '{\"kv_connector\": \"NixlConnector\", \"kv_role\": \"" + role +
+            "\"}'\n",
+        "serve.sh");
+    const bool is_assumed = std::ranges::any_of(
+        reading.assumptions, [](const spec::Assumption& each) { return each.term == "role" && !each.words.empty(); });
+    return test::word_of(reading, "role") + (is_assumed ? ", assumed" : "");
+  };
+  CHECK(role_of("kv_producer") == "prefill");
+  CHECK(role_of("kv_consumer") == "decode");
+  CHECK(role_of("kv_both") == "-, assumed");
 }

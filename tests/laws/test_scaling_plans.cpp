@@ -227,6 +227,19 @@ TEST_CASE("The more is served, the smaller the model", "[scaling]") {
   CHECK_THROWS_WITH(scale(question), Contains("belongs to inference tokens"));
 }
 
+TEST_CASE("Training and serving cost their compute at the rate and the price of the accelerators", "[scaling]") {
+  for (const double mfu : {0.2, 0.4}) {
+    auto question = machine();
+    question.params = q::parameters(7'000'000'000);
+    question.tokens = q::tokens(1e12);
+    question.mfu = mfu;
+    question.follow_ups.served = q::tokens(2e12);
+    const auto answer = scale(question);
+    const double hours = value(answer, "serving_total_flops") / (1e15 * mfu) / 3600;
+    CHECK(value(answer, "serving_cost_usd") == Approx(4 * hours));
+  }
+}
+
 // Sardana et al. 2023, arXiv:2401.00448: what is served is paid for out of the same compute.
 TEST_CASE("A budget pays for training and serving, and more serving leaves a smaller model", "[scaling]") {
   ScaleQuestion question;

@@ -76,6 +76,29 @@ TEST_CASE("mixtures read the experts of a token and multiply by those of a promp
   for (const char* model : {"mixtral-8x7b", "qwen3-30b-a3b", "deepseek-v3", "gpt-oss-120b"}) check_bound(model, 4, 8);
 }
 
+/// Beside products, each pair of a position with one before it is multiplied in each head by a key and by a value: of
+/// latents those that are made again of them (DeepSeek-V2, arXiv:2405.04434, section 2.1).
+TEST_CASE("attention of a long prompt is not read before its pairs are multiplied") {
+  for (const char* model : {"llama-3.1-8b", "deepseek-v2-lite", "deepseek-v3", "kimi-k2"}) {
+    CAPTURE(model);
+    const auto read_in = [&](std::int64_t tokens) {
+      const auto served = serving::serve(test::served(
+          {"model", model, "gpu", "h100-sxm", "memory", "4000GiB", "prompt", std::to_string(tokens), "output", "64"}));
+      return in_seconds(served.speed->prefill);
+    };
+    const auto question = test::served({"model", model, "gpu", "h100-sxm"});
+    const auto& shape = question.model.shape;
+    const auto& latent = shape.latent;
+    const std::int64_t wide =
+        latent.kv_rank > 0 ? latent.qk_nope_dim + latent.qk_rope_dim + latent.v_dim : 2 * shape.head_dim;
+    constexpr double tokens = 32768;
+    const double flops = 2.0 * static_cast<double>(shape.heads * wide * shape.layers) * tokens * tokens;
+    const double beyond_products = read_in(65536) - 2 * read_in(32768);
+    CHECK(beyond_products >= flops / quantity::in_flops_per_second(spec::half_peak(*question.gpu)));
+    CHECK(beyond_products <= 3 * flops / quantity::in_flops_per_second(spec::half_peak(*question.gpu)));
+  }
+}
+
 TEST_CASE("llama.cpp reads a file's layers for each token") {
   for (const char* model : {"llama-3.1-8b", "llama-3-70b", "qwen3-32b", "mistral-7b-v0.1"}) {
     CAPTURE(model);
