@@ -197,4 +197,25 @@ inline std::vector<double> sizes_of(const json& list, const char* key) {
   return quantity::mapped(list, [&](const json& line) { return std::max(bytes(line.at(key)), 0.0); });
 }
 
+/// Under "Question" stands what somebody said, and then each option with who said it.
+inline void check_question(const Both& both) {
+  std::vector<Words> said{{"option", "value", "said by"}}, all = said;
+  for (const auto& [term, word] : both.answer.at("question").items()) {
+    const auto text = [&](const char* member) {
+      return word.at(member).is_null() ? std::string() : word.at(member).get<std::string>();
+    };
+    const std::string value = text("value"), origin = text("origin");
+    const bool is_said = origin == "flag" || origin == "file" || origin == "row";
+    if (is_said && !value.empty()) said.push_back({term, value});
+    all.push_back({term, value});
+  }
+  quantity::append(said, all);
+  const auto& rows = both.page["Question"].rows;
+  REQUIRE(rows.size() == said.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    CHECK(rows[i].at(0).text == said[i].at(0));
+    CHECK(rows[i].at(1).text == said[i].at(1));
+  }
+}
+
 }  // namespace llmcalc::html_law

@@ -202,6 +202,7 @@ void check_run(const Words& words) {
   const json& capacity = both->answer.at("capacity_bytes");
   check_bar(both->page[""].bars.at(0), sizes_of(both->answer.at("memory").at("ledger"), "bytes"),
             capacity.is_null() ? 0.0 : bytes(capacity));
+  check_question(*both);
   check_phases(*both);
   check_areas(*both);
   check_ledger(*both);

@@ -76,6 +76,7 @@ void check_server(const Words& words) {
   expected.push_back({"of", sized(memory.at("capacity_bytes"), unit)});
   check_rows(section, expected);
   if (!section.bars.empty()) check_bar(section.bars.front(), parts, bytes(memory.at("capacity_bytes")));
+  check_question(*both);
   check_speed(*both);
   check_candidates(both->page["What would help"], both->answer.at("advice"));
   check_candidates(both->page["Compared"], both->answer.at("found"));

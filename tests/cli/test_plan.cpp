@@ -4,9 +4,11 @@
 #include "folder.hpp"
 #include "frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "read/rows.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -231,4 +233,32 @@ TEST_CASE("a table has the best of each cell") {
   const auto cell = planned(plus(small, {"--micro-batch", "2", "--recompute", "full", "--format", "csv"})).answer;
   const auto line = table.substr(table.find("\n2,full,") + 8);
   CHECK_THAT(cell, Contains(line.substr(0, line.find(','))));
+}
+
+TEST_CASE("each line of a plan's CSV is the layout of that list and place in its JSON") {
+  const std::map<std::string, std::string> figures{{"needed_bytes", "needed_bytes"},
+                                                   {"step_time_s", "step_seconds"},
+                                                   {"total_s", "total_seconds"},
+                                                   {"cost_usd", "cost_usd"},
+                                                   {"energy_kwh", "energy_kwh"}};
+  for (const std::string gpu : {"h100-sxm:2", "mi300x:8", "rtx-4090:2"}) {
+    CAPTURE(gpu);
+    const std::vector<std::string> words{"--model", "qwen2.5-0.5b", "--gpu", gpu, "--top", "4", "--global-batch", "64"};
+    const auto json = nlohmann::json::parse(planned(plus(words, {"--format", "json"})).answer);
+    const auto csv = read::read_csv(planned(plus(words, {"--format", "csv"})).answer, "csv");
+    REQUIRE(csv.size() > json["best"].size());
+    const auto& head = csv.front().cells;
+    for (std::size_t i = 1; i < csv.size(); ++i) {
+      const auto& cells = csv[i].cells;
+      REQUIRE(cells.size() == head.size());
+      const auto& row = json.at(cells[0]).at(std::stoul(cells[1]) - 1);
+      for (std::size_t at = 2; at < head.size(); ++at) {
+        CAPTURE(head[at]);
+        const auto figure = figures.find(head[at]);
+        const auto said = figure == figures.end() ? row["run"].at(head[at]) : row["figures"].at(figure->second);
+        if (said.is_number()) CHECK(std::stod(cells[at]) == said.get<double>());
+        if (!said.is_number()) CHECK(cells[at] == (said.is_null() ? std::string() : said.get<std::string>()));
+      }
+    }
+  }
 }

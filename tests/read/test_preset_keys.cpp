@@ -56,6 +56,18 @@ TEST_CASE("a key of a preset that is misspelled is named with its place and the 
   }
 }
 
+TEST_CASE("an accelerator needs one rate of products, whichever") {
+  json gpu = json::parse(R"({"id": "mine", "memory": {"usable_mib": 1000, "bandwidth_gb_s": 100}})");
+  gpu["peak_tflops"] = json::object();
+  CHECK(mistake(Kind::accelerator, gpu).has_value());
+  for (const char* type :
+       {"fp64", "fp64_matrix", "fp32", "fp32_matrix", "tf32", "fp16", "bf16", "fp8", "int8", "fp4"}) {
+    CAPTURE(type);
+    gpu["peak_tflops"] = {{type, 10}};
+    CHECK_FALSE(mistake(Kind::accelerator, gpu).has_value());
+  }
+}
+
 // presets/README.md: the characters that separate names and counts, `h100:8`, `a,b`, `a|b`.
 TEST_CASE("a name of a preset may have every character but those that separate names") {
   const std::string separators = " :,|";
