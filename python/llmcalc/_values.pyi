@@ -967,6 +967,7 @@ class FromOptions(TypedDict, total=False):
     colocate_fraction: Option
     recompute: Option
     recompute_modules: Option
+    recompute_kept: Option
     attention: Option
     compile: Option
     fused_kernels: Option

@@ -35,6 +35,8 @@ constexpr Demand demands[] = {
     {"ep", [](const Abilities& can, const Question& q) { return is_split(q.layout.ep, Parallelism::experts, can); }},
     {"etp",
      [](const Abilities& can, const Question& q) { return is_split(q.layout.etp, Parallelism::expert_tensor, can); }},
+    {"recompute_kept",
+     [](const Abilities& can, const Question& q) { return q.training.recompute.kept.empty() || can.under_xla; }},
     {"cp_exchange", [](const Abilities& can,
                        const Question& q) { return q.layout.cp == 1 || can.exchanges.has(q.layout.cp_exchange); }},
     {"schedule",

@@ -101,9 +101,11 @@ Profile textbook_profile(const Run&) {
 }
 
 /// XLA drops what nothing reads, of a layer that runs again its end (jax/_src/ad_checkpoint.py, remat_dce).
+/// Hidden states are of `dtype` (MaxText layers/decoders.py, _apply_embedding; praxis base_layer.py, fprop_dtype).
 Profile maxtext_profile(const Run& run) {
   Profile p = textbook_profile(run);
   p.kernels.stops_recompute = true;
+  p.kernels.hand_on_narrow = true;
   return p;
 }
 

@@ -20,6 +20,7 @@ struct Kernels {
   bool transformers_modules = false;  ///< each family's layers are written as transformers writes them
   bool saves_products = false;        ///< selective recompute keeps attention and every second matrix product's result
   bool stops_recompute = false;       ///< a checkpointed layer runs again as far as something is kept, no further
+  bool hand_on_narrow = false;        ///< hidden states rest in the type of products, whatever the weights rest in
   bool have_workspace = true;         ///< kernels have scratch memory of their own, as attention's backward has
 };
 

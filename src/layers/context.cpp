@@ -1,5 +1,6 @@
 #include "layers/context.hpp"
 
+#include "quantity/lists.hpp"
 #include "spec/traits.hpp"
 
 namespace llmcalc::layers {
@@ -39,9 +40,10 @@ formats::Dtype resting_beside(const spec::Question& question) {
 }
 
 /// Weights that are gathered for each layer arrive in the narrow type, so nothing is cast at its use (FSDP's
-/// MixedPrecision policy).
-bool casts_at_each_use(const spec::Question& question) {
-  return question.training.precision.autocast && spec::zero_stage(question.layout.sharding) < 3;
+/// MixedPrecision policy), and flax hands on what it has made in the type of its products.
+bool casts_at_each_use(const spec::Question& question, const frameworks::Profile& profile) {
+  return question.training.precision.autocast && spec::zero_stage(question.layout.sharding) < 3 &&
+         !profile.kernels.hand_on_narrow;
 }
 
 /// Each batch is filled up to its longest sample (transformers data/data_collator.py).
@@ -84,7 +86,7 @@ Context::Context(const spec::Question& question, const frameworks::Profile& chos
       etp(question.layout.etp),
       stages(question.layout.pp),
       shares_table(question.model.shape.tied && stages == 1 && !chosen.head.untied),
-      autocast(casts_at_each_use(question)),
+      autocast(casts_at_each_use(question, chosen)),
       differentiates(spec::has_backward_pass(question.training.method)),
       selects_operations(chosen.kernels.saves_products &&
                          question.training.recompute.policy == spec::RecomputePolicy::selective),
@@ -100,6 +102,11 @@ Context::Context(const spec::Question& question, const frameworks::Profile& chos
       converted(adapter_rank > 0 ? spec::roles_of(training.adapter.targets) : spec::RoleSet{}),
       adapted_parameters(adapter_rank > 0 ? spec::roles_of(training.adapter.parameters) : spec::RoleSet{}),
       saved(adapter_rank > 0 ? spec::roles_of(training.adapter.saved) : spec::RoleSet{}) {}
+
+bool Context::keeps(spec::KeptResult result) const {
+  return training.recompute.policy == spec::RecomputePolicy::full &&
+         quantity::contains(training.recompute.kept, result);
+}
 
 std::int64_t Context::rank_of(spec::Role role) const {
   for (const auto& [module, rank] : training.adapter.ranks) {

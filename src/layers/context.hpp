@@ -53,6 +53,8 @@ struct Context {
   Context(const spec::Question& question, const frameworks::Profile& chosen);
 
   bool adapts(spec::Role role) const { return adapted[static_cast<std::size_t>(role)]; }
+  /// A layer that runs again keeps the result.
+  bool keeps(spec::KeptResult result) const;
   bool saves(spec::Role role) const { return saved[static_cast<std::size_t>(role)]; }
   std::int64_t rank_of(spec::Role role) const;
   /// Context of a layer that carries no adapters.

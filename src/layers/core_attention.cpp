@@ -117,6 +117,16 @@ Heads narrowed(BlockBuilder& b, const Heads& heads) {
 
 namespace {
 
+bool keeps_context(const Context& c) { return c.selects_operations || c.keeps(spec::KeptResult::context); }
+
+/// What attention reads has names (MaxText layers/attentions.py, checkpoint_name behind the rotary embedding).
+void keep_named(BlockBuilder& b, const Heads& heads) {
+  const Context& c = b.context();
+  if (c.keeps(spec::KeptResult::query)) b.keep_through_recompute(heads.q);
+  if (c.keeps(spec::KeptResult::key)) b.keep_through_recompute(heads.k);
+  if (c.keeps(spec::KeptResult::value)) b.keep_through_recompute(heads.v);
+}
+
 /// One kernel, without scores in memory.
 Value fused_attention(BlockBuilder& b, const CoreAttention& core, const Heads& heads) {
   const auto& [q, k, v] = heads;
@@ -131,7 +141,7 @@ Value fused_attention(BlockBuilder& b, const CoreAttention& core, const Heads& h
         .saved = {q.id, k.id, v.id, out.id}};
   if (c.profile.attention.keeps_log_sum_exp) {
     const Value sums = b.value("log-sum-exp", product(c.batch, core.positions), core.heads, 4, false);
-    if (c.selects_operations) b.keep_through_recompute(sums);
+    if (keeps_context(c)) b.keep_through_recompute(sums);
     op.outputs.push_back(sums.id);
     op.saved.push_back(sums.id);
   }
@@ -153,7 +163,7 @@ Value fused_attention(BlockBuilder& b, const CoreAttention& core, const Heads& h
   if (c.cp > 1 && !c.spreads_heads) pass_round(c, heads, out, op);
   b.append(op);
   if (c.cp > 1 && !c.spreads_heads && c.profile.attention.merges_ring_steps) merge_steps(b, heads, out);
-  if (c.selects_operations) b.keep_through_recompute(out);
+  if (keeps_context(c)) b.keep_through_recompute(out);
   if (!copies_output(c, core)) return out;
   return b.rearrange(out, "attention output by position", out.rows, out.columns, OpKind::permutation);
 }
@@ -215,9 +225,11 @@ Value core_attention(BlockBuilder& b, CoreAttention core, const Heads& local) {
   if (core.block > 0) core.positions = quantity::ceil_to(core.positions, core.block);
   if (c.spreads_heads) core.heads /= c.cp;
   const Heads heads = narrowed(b, c.spreads_heads ? exchange_positions(b, local) : local);
+  keep_named(b, heads);
   core.in_fp32 = falls_back_to_math(c, core);
   const bool fuses = fuses_attention(c) && !core.in_fp32;
   const Value out = fuses ? fused_attention(b, core, heads) : written_out_attention(b, core, heads);
+  if (c.keeps(spec::KeptResult::context)) b.keep_through_recompute(out);
   return c.spreads_heads ? exchange_heads(b, out) : out;
 }
 

@@ -287,6 +287,25 @@ void end_recompute_early(Block& block) {
   }
 }
 
+/// Where results are kept by their names, an operation runs again for who reads what it makes, and a result is kept for
+/// the same (jax ad_checkpoint.py, remat_partial_eval: code that nothing reads goes from both passes).
+void run_again_for_readers(Block& block) {
+  std::vector<bool> read(block.tensors.size(), false);
+  for (const Op& op : block.ops) {
+    for (const TensorId id : op.saved) read[id] = true;
+  }
+  for (std::size_t i = block.ops.size(); i-- > 0;) {
+    Op& op = block.ops[i];
+    const auto is_missed = [&](TensorId id) { return read[id] && !block.tensors[id].survives_recompute; };
+    op.behind_kept = !op.outputs.empty() && std::ranges::none_of(op.outputs, is_missed);
+    if (op.behind_kept) continue;
+    for (const TensorId id : op.inputs) read[id] = true;
+  }
+  for (std::size_t id = 0; id < read.size(); ++id) {
+    if (!read[id]) block.tensors[id].survives_recompute = false;
+  }
+}
+
 }  // namespace
 
 void layer_block(const Context& c, const spec::LayerKind& kind, bool input_needs_gradient, Block& block) {
@@ -313,7 +332,12 @@ void layer_block(const Context& c, const spec::LayerKind& kind, bool input_needs
     for (Weight& w : block.weights) w.tied = w.shared = !is_own(w.role);
   }
   block.checkpointed = c.training.recompute.policy == spec::RecomputePolicy::full || c.selects_operations;
-  if (block.checkpointed && c.profile.kernels.stops_recompute) end_recompute_early(block);
+  if (!block.checkpointed) return;
+  if (!c.training.recompute.kept.empty()) {
+    run_again_for_readers(block);
+  } else if (c.profile.kernels.stops_recompute) {
+    end_recompute_early(block);
+  }
 }
 
 }  // namespace llmcalc::layers

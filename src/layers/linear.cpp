@@ -161,6 +161,17 @@ void BlockBuilder::narrow_operands(const Op& op, const Linear& linear) {
   }
 }
 
+/// Products that have a name by which a layer that runs again may keep them (MaxText layers/linears.py, MlpBlock,
+/// layers/moe.py and layers/attentions.py: mlpwi_0, mlpwi_1, mlpwo, out_proj).
+bool BlockBuilder::keeps_named(const Matrix& matrix) const {
+  using spec::KeptResult;
+  const auto use = spec::use_of(matrix.role);
+  const auto is = [&](spec::Use one, KeptResult result) { return use == one && context_.keeps(result); };
+  return is(spec::Use::attention_out, KeptResult::out) || is(spec::Use::gate, KeptResult::gate) ||
+         is(spec::Use::up, KeptResult::up) || is(spec::Use::gate_up, KeptResult::gate) ||
+         is(spec::Use::gate_up, KeptResult::up) || is(spec::Use::down, KeptResult::down);
+}
+
 /// Y = X W, or what its adapters make of it. Under sequence parallelism a column-cut matrix gathers its input's
 /// positions first and keeps the slice only; a row-cut one scatters its output's and gathers their gradient
 /// (Korthikanti et al. 2022 §4.2.2). Adapters read what the matrix was given, and under autocast a 16-bit copy of it.
@@ -177,7 +188,8 @@ Value BlockBuilder::linear(const Value& x, const Matrix& matrix) {
   append(op);
   copy_in_order(op);
   narrow_operands(op, linear);
-  if (context_.selects_operations && products_++ % 2 == 0 && is_read_backward(matrix)) keep_through_recompute(out);
+  const bool in_turn = context_.selects_operations && products_++ % 2 == 0 && is_read_backward(matrix);
+  if (in_turn || keeps_named(matrix)) keep_through_recompute(out);
   matrix_bias(matrix, out);
   const Value made = linear.narrows ? cast(out, x.width, "product (in its input's type)") : out;
   if (!is_adapted(matrix) || linear.merged) return made;

@@ -128,7 +128,8 @@ bool recompute(Changed& run, Larger, std::size_t step) {
   const bool covers_all = recompute.layers == spec::RecomputeLayers::all;
   if (step > 1 || (recompute.policy == RecomputePolicy::full && covers_all)) return false;
   const bool selective = step == 0;
-  const bool can_be_full = recompute.modules.empty() && run.question.training.method != spec::Method::prefix;
+  const bool can_be_full =
+      recompute.modules.empty() && recompute.kept.empty() && run.question.training.method != spec::Method::prefix;
   if (!selective && !can_be_full) return false;
   if (selective && recompute.policy != RecomputePolicy::none) return false;
   recompute = {};

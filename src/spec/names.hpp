@@ -62,6 +62,7 @@ enum class ContextExchange;
 enum class CudaGraph;
 enum class Engine;
 enum class Fp8Scaling;
+enum class KeptResult;
 enum class Loss;
 enum class Measure;
 enum class Method;

@@ -44,9 +44,9 @@ std::vector<std::string> values_for(const read::Term& term) {
     const auto words = term.words();
     return {words.begin(), words.end()};
   }
-  return {"2",       "3",    "1",  "0",    "4",    "8",   "64",  "128",  "1024",
-          "0.5",     "7.5",  "2h", "30ms", "4GiB", "10%", "q,v", "bf16", "eagle=me/mine:3",
-          "2025-06", "q:64", "mlp"};
+  return {"2",       "3",    "1",   "0",        "4",    "8",   "64",  "128",  "1024",
+          "0.5",     "7.5",  "2h",  "30ms",     "4GiB", "10%", "q,v", "bf16", "eagle=me/mine:3",
+          "2025-06", "q:64", "mlp", "query,out"};
 }
 
 const json& shown_of(const json& answer, std::string_view term) {
@@ -144,6 +144,7 @@ TEST_CASE("every option of a run, said again as the answer shows it, is the same
        with({{"framework", "torchtitan"}, {"compute", "fp8"}}),
        with({{"offload", "activations"}, {"recompute", "full"}}),
        with({{"framework", "deepspeed"}, {"sharding", "zero3"}, {"offload", "optimizer"}}),
+       with({{"framework", "maxtext"}, {"recompute", "full"}}),
        with({{"sharding", "fsdp2"}}),
        with({{"samples", "1000"}}),
        {{"model", "mixtral-8x7b"}, {"gpu", "h100-sxm"}, {"gpus", "16"}, {"framework", "megatron"}, {"ep", "8"}},

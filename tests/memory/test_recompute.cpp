@@ -29,11 +29,11 @@ spec::Question gpt(spec::AttentionKernel kernel, const spec::Recompute& recomput
 }
 
 spec::Question some_layers(RecomputeLayers which, std::int64_t count) {
-  return gpt(spec::AttentionKernel::eager, {spec::RecomputePolicy::full, which, count, {}});
+  return gpt(spec::AttentionKernel::eager, {spec::RecomputePolicy::full, which, count, {}, {}});
 }
 
 spec::Question some_modules(const std::vector<RecomputeModule>& modules) {
-  return gpt(spec::AttentionKernel::flash, {spec::RecomputePolicy::selective, RecomputeLayers::all, 1, modules});
+  return gpt(spec::AttentionKernel::flash, {spec::RecomputePolicy::selective, RecomputeLayers::all, 1, modules, {}});
 }
 
 memory::StepMemory walk(const spec::Question& q, std::int64_t stage = 0) {
@@ -101,9 +101,11 @@ TEST_CASE("of 34sbh the MLP makes 16 again and the two norms 4") {
   CHECK(in_bytes(layer_of(some_modules({RecomputeModule::mlp})).kept) == (34 - 16) * sbh);
   CHECK(in_bytes(layer_of(some_modules({RecomputeModule::layernorm})).kept) == (34 - 4) * sbh);
   CHECK(in_bytes(layer_of(some_modules({RecomputeModule::mlp, RecomputeModule::layernorm})).kept) == 14 * sbh);
-  const auto both = gpt(
-      spec::AttentionKernel::eager,
-      {spec::RecomputePolicy::selective, RecomputeLayers::all, 1, {RecomputeModule::mlp, RecomputeModule::core_attn}});
+  const auto both = gpt(spec::AttentionKernel::eager, {spec::RecomputePolicy::selective,
+                                                       RecomputeLayers::all,
+                                                       1,
+                                                       {RecomputeModule::mlp, RecomputeModule::core_attn},
+                                                       {}});
   CHECK(in_bytes(layer_of(both).kept) == (34 - 16) * sbh);
 }
 
@@ -169,4 +171,54 @@ TEST_CASE("modules of experts and latent attention save the tensors that Megatro
   // Dispatched rows, gate and up, the product of both; the router's fp32 probabilities; the shared experts.
   CHECK(saved_by({RecomputeModule::moe}) ==
         two_bytes * rows * (2048 + 3 * 1408) + fp32 * tokens * 64 + two_bytes * tokens * 3 * 2816);
+}
+
+namespace {
+
+/// Llama 3 8B under MaxText on one accelerator, which keeps some results of a layer that runs again.
+spec::Question llama(const std::vector<spec::KeptResult>& kept) {
+  spec::Shape shape = test::llama2_7b_shape();
+  shape.kv_heads = 8;
+  shape.ffn = 14336;
+  auto q = test::ask(shape, 8192, 2);
+  q.training.framework = spec::Framework::maxtext;
+  q.training.attention = spec::AttentionKernel::flash;
+  q.training.recompute.policy = spec::RecomputePolicy::full;
+  q.training.recompute.kept = kept;
+  return q;
+}
+
+constexpr std::int64_t tokens_of_llama = 16384, hidden_of_llama = 4096, ffn_of_llama = 14336;
+
+}  // namespace
+
+TEST_CASE("a layer of MaxText keeps what its policy names beside its input") {
+  using enum spec::KeptResult;
+  const auto beside_input = [](const std::vector<spec::KeptResult>& kept) {
+    return in_bytes(layer_of(llama(kept)).kept - layer_of(llama({})).kept) / (2 * tokens_of_llama);
+  };
+  CHECK(in_bytes(layer_of(llama({})).kept) == 2 * tokens_of_llama * hidden_of_llama);
+  CHECK(32 * 2 * tokens_of_llama * beside_input({query, key, value}) == std::int64_t{6} << 30);  // save_qkv_proj
+  CHECK(beside_input({context}) == hidden_of_llama);
+  CHECK(beside_input({out}) == hidden_of_llama);
+  CHECK(beside_input({gate, up}) == 2 * ffn_of_llama);
+  CHECK(beside_input({down}) == 0);  // nothing reads it
+  CHECK(beside_input({query, key, value, out, gate, up, down}) ==
+        6144 + hidden_of_llama + 2 * ffn_of_llama);  // minimal
+}
+
+TEST_CASE("of a layer of MaxText runs again what leads to something that is read and was not kept") {
+  using enum spec::KeptResult;
+  const auto again = [](const std::vector<spec::KeptResult>& kept) {
+    return recomputed(llama(kept)) / (32.0 * tokens_of_llama);
+  };
+  const double down_work = 2.0 * hidden_of_llama * ffn_of_llama;
+  const double out_work = 2.0 * hidden_of_llama * hidden_of_llama;
+  const double qkv_work = 2.0 * hidden_of_llama * 6144;
+  const double core_work = 2.0 * hidden_of_llama * (8192 + 1);
+  CHECK(again({}) == Approx(qkv_work + core_work + out_work + 2 * down_work));
+  CHECK(again({out}) == Approx(qkv_work + core_work + 2 * down_work));  // the core's output is read by its product
+  CHECK(again({query, key, value}) == Approx(core_work + out_work + 2 * down_work));
+  CHECK(again({query, key, value, out, gate, up}) == Approx(core_work));  // minimal
+  CHECK(again({query, key, value, context, out, gate, up}) == 0.0);       // minimal_with_context
 }

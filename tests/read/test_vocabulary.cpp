@@ -27,7 +27,7 @@ constexpr std::string_view schema_columns =
 constexpr std::string_view other_terms =
     "config dtype zero gpus_per_node inter_node node_dispatch expert_overlap data_overlap master_weights "
     "master_type colocate_fraction eval_batch save_checkpoint "
-    "optimizer_rank moe_every "
+    "recompute_kept optimizer_rank moe_every "
     "norms_per_layer qk_norm "
     "parallel_residual window "
     "full_every "
@@ -81,6 +81,7 @@ const Typed typed[] = {
     {"optimizer_states", {"fp32", "bf16", "fp16", "int8", "int4"}},
     {"recompute", {"none", "selective", "full", "every-2", "uniform-6", "block-1"}},
     {"recompute_modules", {"mla_up_proj,mlp"}},
+    {"recompute_kept", {"query,key,value,context,out,gate,up,down"}},
     {"inter_node_gbps", {"3200"}},
     {"tokens", {"1.5e+13", "20x", "0.5x"}},
     {"mfu", {"0.4"}},

@@ -62,6 +62,7 @@ TEST_CASE("Every value of every vocabulary has a word that leads back to it", "[
   check_vocabulary(RecomputePolicy::full);
   check_vocabulary(RecomputeLayers::block);
   check_vocabulary(RecomputeModule::mla_up_proj);
+  check_vocabulary(KeptResult::down);
   check_vocabulary(AttentionKernel::eager);
   check_vocabulary(Loss::te_fused);
   check_vocabulary(Offload::activations);

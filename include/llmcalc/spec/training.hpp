@@ -95,6 +95,8 @@ enum class RecomputeLayers {
 };
 /// Parts of a layer that selective recompute covers (Megatron-LM --recompute-modules).
 enum class RecomputeModule { core_attn, mlp, moe, shared_experts, moe_act, layernorm, mla_up_proj };
+/// Result that a layer under full recompute keeps nevertheless, because somebody named it (jax.checkpoint_policies).
+enum class KeptResult { query, key, value, context, out, gate, up, down };
 enum class AttentionKernel { flash, sdpa, eager };
 /// Whose layers Megatron-LM runs (--transformer-impl).
 enum class TransformerImpl { transformer_engine, local };
@@ -158,6 +160,7 @@ struct Recompute {
   RecomputeLayers layers = RecomputeLayers::all;
   std::int64_t count = 1;                ///< the n of `layers`: 2 in "every-2"
   std::vector<RecomputeModule> modules;  ///< of selective recompute; empty: the attention core
+  std::vector<KeptResult> kept;          ///< of full recompute
 };
 
 /// A module whose adapters have a rank of their own.

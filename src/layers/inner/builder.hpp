@@ -210,6 +210,7 @@ class BlockBuilder {
   void keep_gathered(Op& op, const Value& slice, bool first);
   void exchange_around(Op& op, const Matrix& matrix, const Value& in, const Value& out);
   bool is_read_backward(const Matrix& matrix) const;
+  bool keeps_named(const Matrix& matrix) const;
   void add_expert_biases(const Matrix& matrix, const Value& out);
   void matrix_bias(const Matrix& matrix, const Value& out);
   void set_moved_bytes(Op& op) const;

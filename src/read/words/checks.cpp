@@ -167,6 +167,10 @@ void check_recompute(const QuestionDraft& draft) {
     draft.contradiction("recompute_modules", "recompute", "modules belong to selective recompute");
   }
   check_recompute_modules(draft);
+  const auto& recompute = draft.question.training.recompute;
+  if (!recompute.kept.empty() && recompute.policy != spec::RecomputePolicy::full) {
+    draft.contradiction("recompute_kept", "recompute", "what is kept is an exception from full recompute");
+  }
 }
 
 void check_experts(const QuestionDraft& draft) {

@@ -148,13 +148,21 @@ void refuse_short_sequences(const Question& question) {
                  "--packing 1 fills them, a shorter --seq ends with them");
 }
 
+/// The way to recompute of which a word says more; empty where it says none.
+std::optional<spec::RecomputePolicy> details_policy(const Given& word) {
+  const auto name = canonical(word.term);
+  if (name == "recompute_modules") return spec::RecomputePolicy::selective;
+  if (name == "recompute_kept") return spec::RecomputePolicy::full;
+  return std::nullopt;
+}
+
 class PlanReader {
  public:
   PlanReader(const std::vector<Given>& given, const std::optional<ConfigText>& config, const Catalogue& catalogue);
   PlanWords read() &&;
 
  private:
-  void refuse_idle_modules() const;
+  void refuse_idle_details() const;
   void take(const Given& word);
   void add_choices(const Given& word);
   std::vector<Given> accelerators(const Given& word) const;
@@ -167,7 +175,7 @@ class PlanReader {
   const std::optional<ConfigText>& config_;
   const Catalogue& catalogue_;
   std::vector<Given> chosen_;                     ///< one for each value that the search may choose
-  std::vector<Given> modules_;                    ///< of selective recompute
+  std::vector<Given> details_;                    ///< of recompute: modules of selective, kept results of full
   std::vector<std::vector<Given>> variants_{{}};  ///< the words of each run
   std::vector<std::string> varied_;               ///< terms that have several values
   PlanWords plan_;
@@ -177,24 +185,24 @@ PlanReader::PlanReader(const std::vector<Given>& given, const std::optional<Conf
                        const Catalogue& catalogue)
     : config_(config), catalogue_(catalogue) {
   for (const Given& word : given) {
-    if (canonical(word.term) == "recompute_modules") modules_.push_back(word);
+    if (details_policy(word)) details_.push_back(word);
   }
   for (const Given& word : given) take(word);
-  refuse_idle_modules();
+  refuse_idle_details();
 }
 
-/// Modules that somebody typed belong to selective recompute; a file may hold them beside another.
-void PlanReader::refuse_idle_modules() const {
-  const auto is_selective = [](const spec::Recompute& recompute) {
-    return recompute.policy == spec::RecomputePolicy::selective;
-  };
-  for (const Given& word : modules_) {
+/// Details that somebody typed belong to one way to recompute; a file may hold them beside another.
+void PlanReader::refuse_idle_details() const {
+  for (const Given& word : details_) {
     Question read;
     apply(word, read);
-    if (word.origin.source != Source::flag || std::ranges::any_of(plan_.choices.recompute, is_selective)) continue;
+    const auto policy = *details_policy(word);
+    const auto is_theirs = [&](const spec::Recompute& recompute) { return recompute.policy == policy; };
+    if (word.origin.source != Source::flag || std::ranges::any_of(plan_.choices.recompute, is_theirs)) continue;
+    const std::string name(spec::name_of(policy));
     throw BadInput(word.origin.where,
-                   quantity::quoted(word.text) + " belongs to selective recompute, which is not said",
-                   "--recompute selective");
+                   quantity::quoted(word.text) + " belongs to " + name + " recompute, which is not said",
+                   "--recompute " + name);
   }
 }
 
@@ -203,7 +211,7 @@ void PlanReader::take(const Given& word) {
   const bool of_file = word.origin.source != Source::flag;
   if (name == "eval_batch" && of_file) return;  // which runs that trainer as well, between the steps
   refuse(word);
-  if (name == "recompute_modules") return;
+  if (details_policy(word)) return;
   if (name == "zero" || is_choice(name)) return add_choices(word);
   vary(name == "gpu" ? accelerators(word) : is_among(name, varying_terms) ? parts_of(word) : std::vector{word});
 }
@@ -217,8 +225,8 @@ void PlanReader::add_choices(const Given& word) {
       if (value == nullptr) continue;
       Question said;
       apply(*value, said);
-      if (said.training.recompute.policy == spec::RecomputePolicy::selective) {
-        for (const Given& modules : modules_) apply(modules, said);
+      for (const Given& detail : details_) {
+        if (details_policy(detail) == said.training.recompute.policy) apply(detail, said);
       }
       choice.add(plan_.choices, said);
     }

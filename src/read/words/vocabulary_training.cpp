@@ -178,18 +178,25 @@ struct Extra : Switch {
   static std::string write(bool value) { return value ? "1" : ""; }
 };
 
+/// Several words of one vocabulary.
+template <class Each>
+struct ListOf {
+  static std::vector<Each> read(std::string_view text, std::string_view place) {
+    const auto one = [&](const std::string& word) { return Word<Each>::read(word, place); };
+    return quantity::mapped(split_list(text, place), one);
+  }
+  static std::string write(const std::vector<Each>& all) {
+    return join_list(quantity::mapped(all, [](Each one) { return std::string(spec::name_of(one)); }));
+  }
+};
+
 /// The parts of a layer that selective recompute covers.
-struct Modules {
+struct Modules : ListOf<spec::RecomputeModule> {
   static constexpr std::string_view values = "list of core_attn,mlp,moe,shared_experts,moe_act,layernorm,mla_up_proj";
-  static std::vector<spec::RecomputeModule> read(std::string_view text, std::string_view place) {
-    const auto module = [&](const std::string& word) { return Word<spec::RecomputeModule>::read(word, place); };
-    return quantity::mapped(split_list(text, place), module);
-  }
-  static std::string write(const std::vector<spec::RecomputeModule>& modules) {
-    std::vector<std::string> words;
-    for (const auto module : modules) words.emplace_back(spec::name_of(module));
-    return join_list(words);
-  }
+};
+
+struct KeptResults : ListOf<spec::KeptResult> {
+  static constexpr std::string_view values = "list of query,key,value,context,out,gate,up,down";
 };
 
 /// Sequences, or the tokens that they have, for which the length of a sequence must be known.
@@ -223,11 +230,15 @@ struct RecomputeWord {
     if (dash != std::string::npos && layers != nullptr && layers->value != Layers::all) {
       const auto count = Whole<1, max_layers>::read(std::string_view(word).substr(dash + 1), place);
       const bool is_all = count == 1 && layers->value != Layers::block;
-      recompute = {spec::RecomputePolicy::full, is_all ? Layers::all : layers->value, count, recompute.modules};
-      return;
+      return say(recompute, spec::RecomputePolicy::full, is_all ? Layers::all : layers->value, count);
     }
     if (spec::find_name<spec::RecomputePolicy>(word) == nullptr) throw_unknown_word(text, place, words());
-    recompute = {Word<spec::RecomputePolicy>::read(word, place), Layers::all, 1, recompute.modules};
+    say(recompute, Word<spec::RecomputePolicy>::read(word, place), Layers::all, 1);
+  }
+  static void say(Recompute& recompute, spec::RecomputePolicy policy, Layers layers, std::int64_t count) {
+    recompute.policy = policy;
+    recompute.layers = layers;
+    recompute.count = count;
   }
   static std::string show(const spec::Question& question) {
     const Recompute& recompute = question.training.recompute;
