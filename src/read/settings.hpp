@@ -33,6 +33,8 @@ struct Member {
 inline constexpr std::size_t largest_settings = std::size_t{1} << 20U;
 inline constexpr std::size_t most_nodes = 10'000;
 inline constexpr int deepest_node = 64;
+/// Text of a section without keys, "[model.ac]" of TOML, which may switch something on by being there.
+inline constexpr std::string_view empty_section = "{}";
 inline constexpr std::size_t most_settings = 4'000;  ///< of one file or command, each looked up among the others
 
 /// \throws quantity::BadInput at `place` when the text is longer than any file of settings

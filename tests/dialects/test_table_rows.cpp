@@ -238,6 +238,24 @@ std::string text_of_rules() {
 
 }  // namespace
 
+/// What begins a name in one table must not hide the name in the next: "use_*" that moves nothing, and
+/// "use_rotary_position_embeddings" of Megatron-LM.
+TEST_CASE("A name in full is read by its own row, whatever begins so before it") {
+  std::vector<std::string> hidden;
+  for (const Format& format : formats()) {
+    for (const auto table : format.tables) {
+      for (const FormatRow& row : table) {
+        for (const auto name : quantity::pieces_of(row.key, " ")) {
+          const bool own =
+              name.ends_with('*') || quantity::contains(quantity::pieces_of(find_row(format, name)->key, " "), name);
+          if (!own) hidden.push_back(std::string(format.name).append(": ").append(name));
+        }
+      }
+    }
+  }
+  CHECK(hidden == std::vector<std::string>());
+}
+
 TEST_CASE("a key that is left to the rules of its format is one that they name") {
   const std::string rules = text_of_rules();
   for (const RowKey& asked : keys_of({Use::rule})) {

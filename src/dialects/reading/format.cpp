@@ -187,10 +187,16 @@ std::vector<std::string> options_of_key(std::string_view key) {
   return options;
 }
 
+/// A name in full counts before those that are all that begin so, whichever table has it.
 const FormatRow* find_row(const Format& format, std::string_view key) {
-  for (const auto table : format.tables) {
-    const auto is_it = [&](const FormatRow& each) { return name_for(each, key).has_value(); };
-    if (const auto* row = quantity::find_if_or_null(table, is_it)) return row;
+  for (const bool by_beginning : {false, true}) {
+    for (const auto table : format.tables) {
+      const auto is_it = [&](const FormatRow& each) {
+        const auto name = name_for(each, key);
+        return name && name->ends_with('*') == by_beginning;
+      };
+      if (const auto* row = quantity::find_if_or_null(table, is_it)) return row;
+    }
   }
   return nullptr;
 }
@@ -213,8 +219,10 @@ void apply(const Format& format, Sheet& sheet) {
     const FormatRow* row = find_row(format, setting.key);
     if (const auto* option = option_of(format, setting.key)) {
       take_option(*option, setting, sheet);
-    } else if (row == nullptr) {
+    } else if (row == nullptr && setting.text != read::empty_section) {
       sheet.reading().unread.push_back(setting.key + " (" + setting.where + ")");
+    } else if (row == nullptr) {
+      continue;
     } else if (row->use == Use::term || row->use == Use::written) {
       take_term(row->name, spellings_of(row->words), setting, sheet);
     } else if (row->use == Use::unmapped ? !is_off(setting) : row->use == Use::size && !says_nothing(setting)) {

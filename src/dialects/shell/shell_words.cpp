@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <utility>
 
@@ -239,9 +240,16 @@ ShellWords::Words ShellWords::expand_arithmetic() {
   return {{std::to_string(value.value), line_, {}}};
 }
 
-/// The output of `expr` of integers; no other command is run.
+/// The output of `expr` of integers, and of what says where a program is, which its name says as well; no other command
+/// is run.
 ShellWords::Words ShellWords::expand_command() {
   const std::string inner = bracketed('(', ')');
+  for (const std::string_view finder : {"command -v ", "which "}) {
+    const auto program = quantity::without_start(inner, finder);
+    const auto is_plain = [](char c) { return is_name_char(c) || c == '-' || c == '.' || c == '/'; };
+    if (program.size() < inner.size() && std::ranges::all_of(program, is_plain))
+      return {{std::string(program), line_, {}}};
+  }
   constexpr std::string_view expr = "expr ";
   std::string expression = inner;
   std::erase(expression, '\\');

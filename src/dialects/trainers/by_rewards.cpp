@@ -31,6 +31,12 @@ void take_engine(Sheet& sheet, Engine engine, std::string_view share, std::strin
   sheet.by_default("colocate_fraction", std::string(usual), "default of the trainer");
 }
 
+/// Of a critic on accelerators of its own the policy's have nothing.
+void ask_policy_alone(Sheet& sheet, const Setting& because) {
+  sheet.say("algorithm", "grpo", because);
+  sheet.assume(because, "the critic is on accelerators of its own: the policy is trained as GRPO trains it");
+}
+
 /// A reference whose weights rest on the host and are fetched layer by layer. PPO's and DPO's losses always have one.
 void take_reference_on_host(Sheet& sheet, std::string_view whose) {
   const Given* algorithm = sheet.word("algorithm");
@@ -144,6 +150,7 @@ void take_nemo_worker(Sheet& sheet) {
   take("cp", "context_parallel_size");
   take("ep", by_megatron ? "expert_model_parallel_size" : "expert_parallel_size");
   take("pp", "pipeline_model_parallel_size");
+  if (by_megatron) sheet.take("etp", {"megatron_cfg.expert_tensor_parallel_size"});
   if (sheet.has("tp") && sheet.is_on(block + "sequence_parallel")) {
     sheet.say("sp", "1", sheet.said(block + "sequence_parallel"));
   }
@@ -152,15 +159,34 @@ void take_nemo_worker(Sheet& sheet) {
   const bool half = sheet.text("precision") != "float32";
   if (by_megatron) sheet.say("framework", "nemo", sheet.said("megatron_cfg.enabled"));
   sheet.by_default("sharding", by_megatron ? "zero1" : "fsdp2", "NeMo-RL default");
+  const auto narrow_sums = "megatron_cfg.distributed_data_parallel_config.grad_reduce_in_fp32";
+  if (by_megatron && sheet.truth(narrow_sums) == false) sheet.say("grads", "bf16", *sheet.find(narrow_sums));
+  if (!by_megatron && sheet.truth("optimizer.kwargs.foreach") == false && !sheet.is_on("optimizer.kwargs.fused"))
+    sheet.say("optimizer_impl", "loop", *sheet.find("optimizer.kwargs.foreach"));
   sheet.by_default("dtype", !half ? "fp32" : by_megatron ? "bf16" : "mixed-bf16", "NeMo-RL default");
   if (sheet.is_on("dtensor_cfg.lora_cfg.enabled")) {
     take_lora(sheet, "dtensor_cfg.lora_cfg.dim", "dtensor_cfg.lora_cfg.target_modules");
   }
 }
 
+/// algorithms/grpo.py, setup: of one machine some accelerators generate, of several some machines.
+void leave_generation_out(Sheet& sheet) {
+  const auto nodes = sheet.count("cluster.num_nodes").value_or(1);
+  const bool by_nodes = nodes > 1;
+  const std::string key = std::string("generation.colocated.resources.") + (by_nodes ? "num_nodes" : "gpus_per_node");
+  const auto each = sheet.count("cluster.gpus_per_node").value_or(1);
+  const auto left = (by_nodes ? nodes : each) - sheet.count(key).value_or(0);
+  const Setting* because = sheet.find({key, "generation.colocated.enabled"});
+  if (sheet.find(key) == nullptr || left < 1)
+    return sheet.leave_open("gpus", "some of the cluster's accelerators generate alone", *because);
+  sheet.say("gpus", std::to_string(by_nodes ? quantity::checked_multiply(left, each) : left), *because);
+  if (by_nodes) sheet.say("nodes", std::to_string(left), *because);
+}
+
 /// A file that begins with another one, which is not here, says little by itself.
 void leave_rest_open(Sheet& sheet) {
   const Setting* base = sheet.find("defaults");
+  if (base != nullptr) sheet.assume(*base, "was not read: what is not said here is the trainer's default");
   for (const auto term : {"model", "algorithm", "seq", "micro_batch", "global_batch"}) {
     if (base == nullptr || sheet.has(term)) continue;
     sheet.leave_open(term, "defaults " + base->text + " says it, which was not read", *base);
@@ -194,19 +220,58 @@ void nemo_rl_rules(Sheet& sheet) {
   take_nemo_worker(sheet);
   take_cluster(sheet, "cluster.gpus_per_node", "cluster.num_nodes", 1);
   const bool apart = sheet.truth("generation.colocated.enabled") == false;
-  const Given* algorithm = sheet.word("algorithm");
-  if (algorithm != nullptr && (algorithm->text == "grpo" || algorithm->text == "ppo")) {
+  if (apart) leave_generation_out(sheet);
+  const std::string algorithm = sheet.has("algorithm") ? sheet.word("algorithm")->text : "";
+  if (algorithm == "grpo" || algorithm == "ppo") {
     take_engine(sheet, apart ? Engine::apart : Engine::asleep, {}, {});
     take_reference_on_host(sheet, "NeMo-RL: the reference's weights are swapped in from the host");
+  } else if (algorithm == "dpo") {
+    sheet.by_default("reference", "precomputed", "NeMo-RL: the reference's weights are swapped in for its pass alone");
   }
-  if (apart)
-    sheet.leave_open("gpus", "generation.colocated: some of the cluster's accelerators generate alone",
-                     *sheet.find("generation.colocated.enabled"));
   constexpr std::string_view lengths[] = {"grpo.max_num_steps", "sft.max_num_steps", "dpo.max_num_steps"};
   const auto* length = quantity::find_if_or_null(lengths, [&](auto key) { return sheet.find(key) != nullptr; });
   if (length != nullptr) take_length(sheet, {*length, {}});
   leave_rest_open(sheet);
 }
+
+namespace {
+
+/// The first setting of a section of TOML, or the section itself where it has none.
+const Setting* section(const Sheet& sheet, const std::string& name) {
+  const auto is_in = [&](const Setting& each) { return each.key == name || each.key.starts_with(name + "."); };
+  return quantity::find_if_or_null(sheet.settings().all(), is_in);
+}
+
+/// configs/trainer.py, ActivationCheckpointConfig: whole layers, or modules of them; ac_offloading switches it on.
+void take_prime_checkpoints(Sheet& sheet) {
+  const Setting* offloads = section(sheet, "model.ac_offloading");
+  const Setting* said = section(sheet, "model.ac");
+  if (said == nullptr) said = offloads;
+  if (said == nullptr) return;
+  const auto every = sheet.count("model.ac.freq").value_or(1);
+  const bool by_modules = sheet.text("model.ac.mode") == "selective";
+  sheet.say("recompute", by_modules ? "none" : every > 1 ? "every-" + std::to_string(every) : "full", *said);
+  if (by_modules) sheet.assume(*sheet.find("model.ac.mode"), "nothing of a layer runs again", "recompute");
+  if (offloads != nullptr && !by_modules) sheet.say("offload", "activations", *offloads);
+}
+
+/// Accelerators of the trainer, and over how many of them a copy of the weights is spread.
+void take_prime_machines(Sheet& sheet) {
+  sheet.take("gpus", {"deployment.num_train_gpus"});
+  const Setting* ids = sheet.find("trainer_gpu_ids");
+  if (ids != nullptr) sheet.say("gpus", std::to_string(std::max<std::size_t>(1, ids->items.size())), *ids);
+  take_cluster(sheet, "deployment.gpus_per_node", "deployment.num_train_nodes", 8);
+  const auto copies = sheet.count("model.dp_replicate").value_or(1);
+  if (copies < 2) return;
+  const Setting& because = *sheet.find("model.dp_replicate");
+  sheet.say("sharding", "hsdp", because);
+  const Given* gpus = sheet.word("gpus");
+  const auto all = gpus == nullptr ? 0 : quantity::parse_count(gpus->text, gpus->origin.where);
+  if (all == 0) return sheet.leave_open("sharding_group", "its copies are of an unknown number of ranks", because);
+  sheet.say("sharding_group", std::to_string(std::max<std::int64_t>(1, all / copies)), because);
+}
+
+}  // namespace
 
 /// trainer/rl/data.py: rollouts are packed into rows of seq_len.
 void prime_rl_rules(Sheet& sheet) {
@@ -219,16 +284,16 @@ void prime_rl_rules(Sheet& sheet) {
   sheet.by_default("dtype", "mixed-bf16", "prime-rl default");
   sheet.by_default("sharding", "fsdp2", "prime-rl default");
   sheet.by_default("attention", "flash", "prime-rl default");
-  const auto every = sheet.count("model.ac.freq");
-  if (const Setting* said = sheet.find({"model.ac.freq", "model.ac.mode", "model.ac"})) {
-    sheet.say("recompute", every.value_or(1) > 1 ? "every-" + std::to_string(*every) : "full", *said);
+  sheet.by_default("seq", "2048", "prime-rl default");
+  take_prime_checkpoints(sheet);
+  if (const Setting* adapters = section(sheet, "model.lora")) {
+    sheet.say("method", "lora", *adapters);
+    sheet.by_default("lora_rank", "16", "prime-rl default");
+    take_targets(sheet, {"model.lora.target_modules"});
+    sheet.by_default("lora_targets", "q,k,v,o,gate,up,down", "prime-rl default");
   }
-  if (const Setting* said = sheet.find("model.ac_offloading.max_inflight_activations")) {
-    sheet.say("offload", "activations", *said);
-  }
-  take_lora(sheet, "model.lora.rank", "model.lora.target_modules");
-  sheet.take("gpus", {"deployment.num_train_gpus"});
-  take_cluster(sheet, "deployment.gpus_per_node", "deployment.num_train_nodes", 8);
+  if (const Setting* compiles = section(sheet, "model.compile")) sheet.say("compile", "1", *compiles);
+  take_prime_machines(sheet);
   take_length(sheet, {"max_steps", {}});
 }
 
@@ -252,11 +317,53 @@ void slime_rules(Sheet& sheet) {
   const Given* algorithm = sheet.word("algorithm");
   if (algorithm != nullptr && algorithm->text == "sft") return;
   sheet.by_default("algorithm", "grpo", "slime default");
+  if (const Setting* critic = sheet.find({"critic_num_gpus_per_node", "critic_num_nodes"}))
+    ask_policy_alone(sheet, *critic);
+  if (sheet.text("train_backend") == "fsdp")
+    sheet.leave_open("sharding", "train_backend fsdp is not read", *sheet.find("train_backend"));
   take_engine(sheet, sheet.is_on("colocate") ? Engine::asleep : Engine::apart, {}, {});
   take_reference_on_host(sheet, "slime: the reference's weights are swapped in from the host");
 }
 
-/// cli/train_ppo_ray.py, cli/train_sft.py.
+namespace {
+
+/// cli/train_ppo_ray.py: a model that is not colocated has accelerators of its own, as the engine without a share.
+void take_openrlhf_roles(Sheet& sheet) {
+  const bool by_ray = sheet.find({"actor_num_gpus_per_node", "actor_num_nodes"}) != nullptr;
+  const bool beside = !by_ray || sheet.is_on("colocate_all_models");
+  const bool has_engine = sheet.count("vllm_num_engines").value_or(0) > 0;
+  const bool sleeps = sheet.is_on("vllm_enable_sleep");
+  const bool apart = !beside || sheet.is_on("train.async_enable") || sheet.is_on("async_train");
+  if (has_engine) {
+    take_engine(sheet,
+                apart    ? Engine::apart
+                : sleeps ? Engine::asleep
+                         : Engine::awake,
+                "vllm_gpu_memory_utilization", "0.95");
+  }
+  const bool compares = sheet.find("init_kl_coef") == nullptr || sheet.is_above_zero("init_kl_coef");
+  const bool reference = compares && (beside || sheet.is_on("colocate_actor_ref"));
+  const Given algorithm = *sheet.word("algorithm");
+  const Setting* reward = sheet.find("reward_pretrain");
+  if (algorithm.text == "ppo" && !beside) {
+    const Setting* because = sheet.find({"advantage_estimator", "algorithm"});
+    ask_policy_alone(sheet, *because);
+  }
+  if (sheet.word("algorithm")->text == "grpo") {
+    if (reward != nullptr && beside) sheet.assume(*reward, "no reward model is counted");
+    return sheet.by_default("reference", reference ? "model" : "none", "OpenRLHF");
+  }
+  if (sheet.has("method")) sheet.by_default("reference", "model", "OpenRLHF");
+  if (!compares) sheet.assume(sheet.said("init_kl_coef"), "a reference counts, though none is held");
+  if (reward == nullptr) sheet.assume("a reward model as large as the trained one counts, wherever rewards come from");
+  for (const auto key : {"critic_pretrain", "reward_pretrain"}) {
+    if (const Setting* other = sheet.find(key)) sheet.assume(*other, "as large as the trained model");
+  }
+}
+
+}  // namespace
+
+/// cli/train_ppo_ray.py, cli/train_sft.py. Adapters have a whole reference beside them (cli/train_dpo.py, ref_model).
 void openrlhf_rules(Sheet& sheet) {
   const std::string program = sheet.text("algorithm");
   const bool generates = program == "ppo";
@@ -270,21 +377,14 @@ void openrlhf_rules(Sheet& sheet) {
   sheet.by_default("global_batch", "128", "OpenRLHF default");
   take_liger(sheet, "use_liger_kernel");
   take_lora(sheet, "lora_rank", "target_modules");
+  sheet.by_default("attention", "flash", "OpenRLHF default");
+  if (sheet.has("method") && (program == "dpo" || program == "kto")) sheet.by_default("reference", "model", "OpenRLHF");
   if (!generates) return sheet.by_default("seq", "2048", "OpenRLHF default");
   if (!sheet.has("seq"))
     take_sequence(sheet, {"prompt_max_len", 1'024}, {"generate_max_len", 1'024}, "OpenRLHF default");
   take_cluster(sheet, "actor_num_gpus_per_node", "actor_num_nodes", 8);
   take_tokens(sheet, "use_dynamic_batch", {"train_max_tokens_per_gpu", 16'192});
-  const bool beside = sheet.is_on("colocate_all_models");
-  const bool sleeps = beside && sheet.is_on("vllm_enable_sleep");
-  take_engine(sheet,
-              sleeps   ? Engine::asleep
-              : beside ? Engine::awake
-                       : Engine::apart,
-              "vllm_gpu_memory_utilization", "0.95");
-  const Given* algorithm = sheet.word("algorithm");
-  const bool keeps = sheet.find("init_kl_coef") == nullptr || sheet.is_above_zero("init_kl_coef");
-  if (algorithm->text == "grpo") sheet.by_default("reference", keeps && beside ? "model" : "none", "OpenRLHF");
+  take_openrlhf_roles(sheet);
 }
 
 }  // namespace llmcalc::dialects

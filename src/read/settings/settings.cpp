@@ -37,6 +37,7 @@ void flatten(const std::string& key, const Node& node, Settings& settings) {
       }
       return;
     case Node::Kind::table:
+      if (node.text == empty_section && !key.empty()) return settings.put(setting_of(key, node));
       for (const auto& [name, member] : node.members) {
         flatten(key.empty() ? with_underscores(name) : key + "." + with_underscores(name), member, settings);
       }

@@ -47,6 +47,7 @@ class TomlConverter {
     if (const auto* table = from.as_table()) {
       node.kind = Node::Kind::table;
       for (const auto& [key, member] : *table) node.members.push_back({std::string(key.str()), convert(member)});
+      if (table->empty()) node.text = empty_section;
     } else if (const auto* list = from.as_array()) {
       node.kind = Node::Kind::list;
       for (const auto& item : *list) node.items.push_back(convert(item));
