@@ -21,6 +21,7 @@ constexpr Spelling names[] = {{"model_parallel_size", "tensor_model_parallel_siz
                               {"no_weight_tying", "untie_embeddings_and_output_weights"},
                               {"num_kv_heads", "num_query_groups"},
                               {"intermediate_size", "ffn_hidden_size"},
+                              {"moe_num_experts", "num_experts"},
                               {"moe_top_k", "moe_router_topk"}};
 
 void put_as(Settings& settings, std::string_view key, std::string text, Setting because) {
@@ -147,11 +148,11 @@ void rename_gpt_neox(Settings& settings) {
   take_mlp_kind(all);
   take_tokenizer(all);
   if (const Setting* groups = all.find("num_query_groups")) put_as(all, "group_query_attention", "true", *groups);
-  if (number(all, "moe_num_experts") > 1) {
-    put_as(all, "num_experts", all.find("moe_num_experts")->text, *all.find("moe_num_experts"));
-    if (!all.has("moe_router_topk")) put_as(all, "moe_router_topk", "1", *all.find("moe_num_experts"));
+  if (number(all, "num_experts") > 1) {
+    if (!all.has("moe_router_topk")) put_as(all, "moe_router_topk", "1", *all.find("num_experts"));
   } else {
     all.remove("moe_router_topk");
+    all.remove("num_experts");
   }
   if (number(all, "pipe_parallel_size") > 1)
     put_as(all, "pipeline_model_parallel_size", all.find("pipe_parallel_size")->text, *all.find("pipe_parallel_size"));
@@ -160,6 +161,11 @@ void rename_gpt_neox(Settings& settings) {
 
 void gpt_neox_rules(Sheet& sheet) {
   take_megatron_model(sheet);
+  if (sheet.has("experts")) {
+    sheet.by_default("moe_every", std::to_string(sheet.count("expert_interval").value_or(2)), "GPT-NeoX default");
+  } else {
+    sheet.unsay("ep");
+  }
   if (sheet.text("activation") == "geglu") sheet.say("mlp", "geglu", *sheet.find("activation"));
   if (sheet.text("activation") == "relu") sheet.say("mlp", "relu", *sheet.find("activation"));
   take_bias(sheet);

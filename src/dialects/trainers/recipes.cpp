@@ -7,6 +7,9 @@
 #include "quantity/parse.hpp"
 #include "quantity/text.hpp"
 
+#include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <string>
 
 namespace llmcalc::dialects {
@@ -40,6 +43,42 @@ void take_automodel_adapters(Sheet& sheet) {
   sheet.say("lora_targets", leaves_head ? "all-linear" : "all-linear,head", *all);
 }
 
+/// A width of configs/base.yml, and by which part of global_parameter_scale it grows.
+struct MaxtextWidth {
+  std::string_view key;
+  std::string_view term;
+  std::int64_t usual;
+  int first_third;  ///< the rest of the scale's logarithm by 3 from which it grows once more; 3: never
+};
+
+/// max_utils.py, get_individual_scales: a scale of 2^n is spread over three kinds of widths. Without a model's name
+/// what is not said is of base.yml.
+void take_maxtext_shape(Sheet& sheet, bool named) {
+  constexpr MaxtextWidth widths[] = {
+      {"base_emb_dim", "hidden", 2048, 2},      {"base_num_decoder_layers", "layers", 16, 3},
+      {"base_num_query_heads", "heads", 16, 1}, {"base_num_kv_heads", "kv_heads", 16, 1},
+      {"base_mlp_dim", "ffn", 7168, 1},         {"base_moe_mlp_dim", "expert_ffn", 7168, 1}};
+  const Setting* scale = sheet.find("global_parameter_scale");
+  const auto is_said = [&](const MaxtextWidth& width) { return sheet.find(width.key) != nullptr; };
+  if (named && !sheet.is_on("override_model_config")) return;
+  if (scale == nullptr && std::ranges::none_of(widths, is_said)) return;
+  const auto times = static_cast<std::uint64_t>(sheet.count("global_parameter_scale").value_or(1));
+  if (!std::has_single_bit(times))
+    throw quantity::BadInput(scale->where, "global_parameter_scale " + scale->text + " is no power of two");
+  const int logarithm = std::countr_zero(times);
+  for (const auto& [key, term, usual, first_third] : widths) {
+    if (term == "expert_ffn" && sheet.count("num_experts").value_or(1) < 2) continue;
+    const int doublings = logarithm / 3 + (logarithm % 3 >= first_third ? 1 : 0);
+    const auto width = quantity::checked_multiply(sheet.count(key).value_or(usual), std::int64_t{1} << doublings);
+    const Setting* because = sheet.find({key, "global_parameter_scale"});
+    if (because != nullptr) sheet.say(term, std::to_string(width), *because);
+    if (!named) sheet.by_default(term, std::to_string(width), "MaxText default");
+  }
+  if (named) return;
+  sheet.by_default("head_dim", "128", "MaxText default");
+  sheet.by_default("vocab", "32000", "MaxText default");
+}
+
 /// A degree within nodes times that across them; 0 where one of them is the rest.
 std::int64_t maxtext_degree(const Sheet& sheet, const std::string& axis) {
   std::int64_t product = 1;
@@ -57,7 +96,8 @@ void take_maxtext_layout(Sheet& sheet) {
   const Setting* because = sheet.find({"ici_fsdp_parallelism", "dcn_data_parallelism", "ici_data_parallelism"});
   const auto data = maxtext_degree(sheet, "data");
   const bool says = because != nullptr;
-  const auto shards = says && sheet.find("ici_fsdp_parallelism") == nullptr ? 0 : maxtext_degree(sheet, "fsdp");
+  const auto one_way = says && sheet.find("ici_fsdp_parallelism") == nullptr ? 0 : maxtext_degree(sheet, "fsdp");
+  const auto shards = quantity::checked_multiply(one_way, maxtext_degree(sheet, "fsdp_transpose"));
   std::int64_t ranks = quantity::checked_multiply(data, shards);
   for (const auto& [axis, term] : axes) {
     const auto degree = maxtext_degree(sheet, std::string(axis));
@@ -70,7 +110,43 @@ void take_maxtext_layout(Sheet& sheet) {
   if (!says) return;
   if (ranks > 1) sheet.say("gpus", std::to_string(ranks), *because);
   if (ranks == 0) sheet.leave_open("gpus", because->key + ": a degree of -1 is the rest of the accelerators", *because);
-  if (shards == 1 && data != 1) sheet.say("sharding", "ddp", *because);
+  if (data == 1) return;
+  const Setting* copies = sheet.find({"dcn_data_parallelism", "ici_data_parallelism"});
+  if (shards == 1) sheet.say("sharding", "ddp", *because);
+  if (shards > 1) sheet.say("sharding_group", std::to_string(shards), *because);
+  if (shards == 0 && data > 1) sheet.assume(*copies, "no copies: weights are spread over all ranks", "sharding_group");
+}
+
+/// Tensors that the policy "custom" places one by one (MaxText configs/types.py, RematAndOffload), and those of them
+/// that have a name of ours.
+constexpr Spelling remat_tensors[] = {
+    {"query_proj", "query"}, {"key_proj", "key"}, {"value_proj", "value"}, {"qkv_proj", "query,key,value"},
+    {"context", "context"},  {"out_proj", "out"}, {"mlpwi", "gate,up"},    {"mlpwi_0", "gate"},
+    {"mlpwi_1", "up"},       {"mlpwo", "down"},   {"attention_out", ""},   {"mla_q", ""},
+    {"mla_kv", ""},          {"mla_kv_norm", ""}, {"engram", ""}};
+
+/// MaxText layers/decoders.py, get_remat_policy: a layer runs again but for what has a name on the policy's list.
+void take_maxtext_policy(Sheet& sheet) {
+  const Setting* policy = sheet.find("remat_policy");
+  if (policy == nullptr) return;
+  const std::string name = quantity::to_lower(policy->text);
+  const auto policies = spellings_of("@remat_policy");
+  const auto* row = quantity::find_or_null(policies, std::string_view(name), &Spelling::theirs);
+  std::string kept(row == nullptr ? "" : row->ours);
+  bool offloads = name.ends_with("offloaded");
+  for (const Spelling& tensor : remat_tensors) {
+    const std::string where = name == "custom" ? sheet.text(tensor.theirs) : "";
+    offloads = offloads || where == "offload";
+    if (where != "device") continue;
+    if (tensor.ours.empty()) sheet.assume(*sheet.find(tensor.theirs), "it is made again");
+    if (!tensor.ours.empty()) kept.append(kept.empty() ? "" : ",").append(tensor.ours);
+  }
+  if (!kept.empty()) sheet.say("recompute_kept", kept, *policy);
+  if (name == "custom" && sheet.text("decoder_layer_input") == "offload") {
+    sheet.say("offload", "activations", *sheet.find("decoder_layer_input"));
+  }
+  if (offloads) sheet.assume(*policy, "what it sends to the host is off the accelerator, and takes no time");
+  if (name.ends_with("quantization")) sheet.assume(*policy, "quantized operands are made again");
 }
 
 /// models/mpt/configuration_mpt.py and its modules: an MLP of two products, learned positions, tied tables unless said.
@@ -85,6 +161,8 @@ void take_mpt(Sheet& sheet) {
   const bool rope = sheet.is_on("model.attn_config.rope");
   const bool none = sheet.is_on("model.attn_config.alibi") || sheet.truth("model.learned_pos_emb") == false;
   sheet.by_default("position", rope ? "rope" : none ? "none" : "learned", "MPT default");
+  const Setting* kind = sheet.find("model.attn_config.attn_type");
+  if (kind != nullptr && kind->text.starts_with("multiquery")) sheet.say("kv_heads", "1", *kind);
   sheet.by_default("tied", sheet.truth("model.tie_word_embeddings").value_or(true) ? "1" : "0", "MPT default");
 }
 
@@ -136,10 +214,9 @@ void maxtext_rules(Sheet& sheet) {
     const auto* ours = quantity::find_or_null(maxtext_models, std::string_view(name->text), &Spelling::theirs);
     sheet.say("model", ours == nullptr ? name->text : std::string(ours->ours), *name);
   }
+  take_maxtext_shape(sheet, sheet.has("model"));
   if (sheet.has("model") && !sheet.is_on("override_model_config")) {
-    for (const auto term :
-         {"hidden", "layers", "heads", "kv_heads", "ffn", "expert_ffn", "head_dim", "vocab", "experts", "top_k"})
-      sheet.unsay(term);
+    for (const auto term : {"head_dim", "vocab", "experts", "top_k", "tied"}) sheet.unsay(term);
   }
   const Setting* batch = sheet.find("per_device_batch_size");
   if (batch != nullptr && quantity::is_number(quantity::without_end(batch->text, ".0"))) {
@@ -156,6 +233,7 @@ void maxtext_rules(Sheet& sheet) {
     sheet.say("method", "lora", *sheet.find("lora_rank"));
     sheet.take("lora_rank", {"lora_rank"});
   }
+  take_maxtext_policy(sheet);
   take_maxtext_layout(sheet);
   take_length(sheet, {"steps", {}});
 }
@@ -173,17 +251,21 @@ void llm_foundry_rules(Sheet& sheet) {
   if (duration != nullptr && duration->text.ends_with("ba")) {
     sheet.say("steps", std::string(quantity::without_end(duration->text, "ba")), *duration);
   }
-  if (sheet.settings().has("device_train_microbatch_size") && !sheet.has("micro_batch")) {
-    sheet.assume(*sheet.find("device_train_microbatch_size"), "one sample at once: say --micro-batch");
-  }
+  const auto is_evaluated = [](const Setting& setting) { return setting.key.starts_with("eval_loader"); };
+  if (std::ranges::any_of(sheet.settings().all(), is_evaluated)) sheet.take("eval_batch", {"device_eval_batch_size"});
+  if (!sheet.has("micro_batch"))
+    sheet.assume("device_train_microbatch_size auto: one sample at once, --micro-batch says more");
 }
 
-/// Values that a variable of the environment may replace: "${PRIMUS_SEQ_LENGTH:8192}".
+/// Values that a variable of the environment may replace: "${PRIMUS_MODEL:deepseek_v3}.yaml".
 void take_primus_defaults(Settings& settings) {
   for (Setting& setting : settings.all()) {
-    const auto colon = setting.text.find(':');
-    if (!setting.text.starts_with("${") || !setting.text.ends_with('}') || colon == std::string::npos) continue;
-    setting.text = setting.text.substr(colon + 1, setting.text.size() - colon - 2);
+    const auto begin = setting.text.find("${");
+    const auto colon = setting.text.find(':', begin);
+    const auto end = setting.text.find('}', colon);
+    if (begin == std::string::npos || end == std::string::npos) continue;
+    setting.text =
+        setting.text.substr(0, begin) + setting.text.substr(colon + 1, end - colon - 1) + setting.text.substr(end + 1);
   }
 }
 
