@@ -22,9 +22,10 @@ constexpr int most_files_deep = 4;
 
 constexpr std::string_view known_things =
     "known are files of axolotl, LLaMA-Factory, trl, transformers, accelerate, DeepSpeed, ms-swift, torchtitan, "
-    "torchtune, NeMo, NeMo AutoModel, NeMo-RL, verl, OpenRLHF, slime, prime-rl, MaxText, llm-foundry, Primus, GPT-NeoX "
-    "and Megatron-LM, commands and scripts that start them or a server, manifests of Kubernetes, KAITO's workspaces, "
-    "compose files, tasks of SkyPilot and dstack, files of llama-swap, output of nvidia-smi and pip, "
+    "torchtune, NeMo, NeMo AutoModel, NeMo-RL, verl, OpenRLHF, slime, prime-rl, MaxText, Levanter, llm-foundry, "
+    "Primus, GPT-NeoX and Megatron-LM, commands and scripts that start them or a server, manifests of Kubernetes, "
+    "KAITO's workspaces, compose files, tasks of SkyPilot and dstack, files of llama-swap, output of nvidia-smi and "
+    "pip, "
     "training_args.bin, GGUF, safetensors and model folders";
 
 /// The workers of a job run what its master runs.
