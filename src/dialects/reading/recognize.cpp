@@ -158,20 +158,83 @@ std::optional<std::string> commands_in_blocks(std::string_view text) {
   return any && !inside ? std::optional(script) : std::nullopt;
 }
 
-std::optional<std::string> commands_in_unit(std::string_view text) {
-  if (text.find("[Service]") == text.npos || text.find("ExecStart=") == text.npos) return std::nullopt;
-  std::string script;
+/// systemd.exec(5), Environment: quotes stand around an assignment, which a shell has around its value.
+std::string quoted_behind_name(std::string_view variables) {
+  std::string text;
+  bool begins = true;
+  bool quoted = false;
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    const char c = variables[i];
+    const bool quotes = c == '"' || c == '\'';
+    const auto equals = begins && quotes ? variables.find('=', i) : variables.npos;
+    if (equals != variables.npos) {
+      text.append(variables.substr(i + 1, equals - i)) += c;
+      i = equals;
+    } else {
+      text += c;
+    }
+    if (quotes) quoted = !quoted;
+    begins = !quoted && c == ' ';
+  }
+  return text;
+}
+
+/// A line of a unit, "Exec=--model \" and the next, under its key.
+struct UnitLine {
+  std::string_view key;
+  std::string value;
+  std::size_t lines = 1;
+};
+
+std::vector<UnitLine> lines_of_unit(std::string_view text) {
+  std::vector<UnitLine> lines;
   bool continues = false;
   while (!text.empty()) {
-    const auto line = quantity::trim(quantity::take_until(text, "\n"));
-    auto start = quantity::without_start(line, "ExecStart=");
-    start.remove_prefix(std::min(start.find_first_not_of("-@:+!"), start.size()));
-    const auto variable = quantity::without_start(line, "Environment=");
-    const bool starts = line.starts_with("ExecStart=");
-    if (continues || starts) script += starts ? start : line;
-    if (variable.size() < line.size()) script.append("export ").append(variable);
-    script += '\n';
-    continues = (continues || starts) && line.ends_with('\\');
+    auto line = quantity::trim(quantity::take_until(text, "\n"));
+    if (continues) {
+      lines.back().value.append("\n").append(line);
+      ++lines.back().lines;
+    } else {
+      const auto key = quantity::take_until(line, "=");
+      lines.push_back({key, std::string(line)});
+    }
+    continues = lines.back().value.ends_with('\\');
+  }
+  return lines;
+}
+
+/// podman-systemd.unit(5): a container's image, what it is given, and the arguments behind its entry point.
+std::string command_of_quadlet(const std::vector<UnitLine>& lines) {
+  constexpr Spelling options[] = {
+      {"Environment", "--env"}, {"AddDevice", "--device"}, {"Entrypoint", "--entrypoint"}, {"PodmanArgs", ""}};
+  std::string before = "podman run";
+  std::string behind;
+  for (const UnitLine& line : lines) {
+    if (line.key == "Image") behind.insert(0, " " + line.value);
+    if (line.key == "Exec") behind.append(" ").append(line.value);
+    const auto* option = quantity::find_or_null(options, line.key, &Spelling::theirs);
+    if (option == nullptr) continue;
+    const bool is_variable = line.key == "Environment";
+    before.append(" ")
+        .append(option->ours)
+        .append(" ")
+        .append(is_variable ? quoted_behind_name(line.value) : line.value);
+  }
+  return before + behind;
+}
+
+std::optional<std::string> commands_in_unit(std::string_view text) {
+  const bool is_service = text.find("[Service]") != text.npos && text.find("ExecStart=") != text.npos;
+  const bool is_quadlet = text.find("[Container]") != text.npos && text.find("\nImage=") != text.npos;
+  if (!is_service && !is_quadlet) return std::nullopt;
+  const auto lines = lines_of_unit(text);
+  std::string script;
+  for (const UnitLine& line : lines) {
+    const auto start = std::min(line.value.find_first_not_of("-@:+!"), line.value.size());
+    if (is_quadlet && line.key == "Image") script += command_of_quadlet(lines);
+    if (!is_quadlet && line.key == "ExecStart") script += line.value.substr(start);
+    if (!is_quadlet && line.key == "Environment") script.append("export ").append(quoted_behind_name(line.value));
+    script.append(is_quadlet || line.key != "ExecStart" ? line.lines : 1, '\n');
   }
   return script;
 }

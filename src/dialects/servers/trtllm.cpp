@@ -91,7 +91,7 @@ std::string started_by(const spec::Layout& layout) {
 
 void trtllm_rules(Sheet& sheet) {
   const bool by_verb = sheet.text("positional.0") == "serve";
-  take_served_model(sheet, {"model", by_verb ? "positional.1" : "positional.0"});
+  take_served_model(sheet, {"model", "model_path", by_verb ? "positional.1" : "positional.0"});
   take_ranks(sheet);
   sheet.by_default("tp", "1", "trtllm-serve default");
   take_draft(sheet);

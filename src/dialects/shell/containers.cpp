@@ -181,6 +181,7 @@ namespace {
 struct Image {
   std::string_view name;
   std::string_view program;
+  bool tells_release = false;  ///< by its tag
 };
 
 constexpr Image images[] = {
@@ -227,6 +228,14 @@ std::string docker_value(const std::vector<ShellWord>& words, std::size_t flag_s
   return bare || at + 1 >= words.size() ? std::string() : words[++at].text;
 }
 
+/// One more of the Container Device Interface, "nvidia.com/gpu=1"; "all" says nothing.
+void add_device(std::string_view value, const std::string& where, Settings& options) {
+  const Setting* before = options.find("container.gpus");
+  if (!quantity::is_number(value.substr(value.find('=') + 1))) return;
+  const auto count = before == nullptr ? 1 : std::stoll(before->text) + 1;
+  options.put({"container.gpus", std::to_string(count), {}, where, {}});
+}
+
 void take_docker_option(const std::vector<ShellWord>& words, std::string_view place, std::size_t& at,
                         Settings& options) {
   const std::string flag = words[at].text.substr(0, words[at].text.find('='));
@@ -234,6 +243,7 @@ void take_docker_option(const std::vector<ShellWord>& words, std::string_view pl
   const std::string value = docker_value(words, flag.size(), at);
   if (flag == "-e" || flag == "--env") put_variable(value, where, options);
   if (flag == "--gpus") options.put({"container.gpus", count_of(value), {}, where, {}});
+  if (flag == "--device" && value.starts_with("nvidia.com/gpu=")) add_device(value, where, options);
   ++at;
 }
 
@@ -250,7 +260,8 @@ LaunchCommand container_launch(const ShellWord& image, std::vector<ShellWord> wo
     for (auto& word : words_of(known->program, image.line)) launch.words.push_back(std::move(word));
   }
   for (auto& word : words) launch.words.push_back(std::move(word));
-  if (known != nullptr) put(launch, "container.version", version_of(image.text), place_of(place, image, image.text));
+  if (known != nullptr && known->tells_release)
+    put(launch, "container.version", version_of(image.text), place_of(place, image, image.text));
   return launch;
 }
 

@@ -70,6 +70,7 @@ struct Surroundings {
   const Node* affinity = nullptr;
   const Node* replicas = nullptr;  ///< of a job whose workers train together
   bool has_master = false;         ///< which is one more machine
+  const Node* copies = nullptr;    ///< of what stands below, each for itself
 };
 
 /// The files that ConfigMaps hold, which containers find in folders of their own.
@@ -83,6 +84,9 @@ void add_surroundings(const Surroundings& around, LaunchCommand& launch);
 /// The accelerator that a label of a node names; empty for labels that are about something else or name none that is
 /// known.
 std::string_view gpu_of_label(std::string_view key, std::string_view value);
+
+/// Says of one of several servers that it is one.
+void assume_one_of(const Node* copies, LaunchCommand& launch);
 
 /// The number that a value begins with; 0 where it begins with none.
 std::int64_t number_in(const Node* node);

@@ -241,10 +241,7 @@ void add_object(const Node& file, const Node& object, std::string_view place, st
   } else if (kind->text == "InferenceSet") {
     const Node* inference = below(spec, {"template", "inference"});
     add({&object, below(inference, {"preset", "name"}), inference, below(spec, {"template", "resource"})});
-    const Node* replicas = below(spec, {"replicas"});
-    if (!found.empty() && replicas != nullptr && replicas->text != "1")
-      found.back().assumed.push_back(
-          fmt::format("one of {} replicas ({}): each is a server of its own", replicas->text, replicas->where));
+    if (!found.empty()) assume_one_of(below(spec, {"replicas"}), found.back());
   } else if (kind->text == "MultiRoleInference") {
     const Node* roles = below(spec, {"roles"});
     for (const Node& role : roles == nullptr ? std::vector<Node>() : roles->items)

@@ -168,6 +168,15 @@ void find_services(const Node& file, const Node* runtime, std::string_view place
 
 }  // namespace
 
+/// Accelerators of each pod, times the pods where they are one cluster of Ray (templates/ray-cluster.yaml).
+std::string of_all_pods(const Node& spec, const Node& each) {
+  const Node* ray = below(&spec, {"raySpec", "enabled"});
+  const Node* pods = spec.find("replicaCount");
+  if (ray == nullptr || pods == nullptr || ray->text != "true") return each.text;
+  const auto all = shell_arithmetic(each.text + " * " + pods->text, {});
+  return all.known ? std::to_string(all.value) : each.text;
+}
+
 /// Values of vLLM's production stack (helm/values.yaml, servingEngineSpec.modelSpec; templates/deployment-vllm-multi).
 std::vector<LaunchCommand> helm_launches(const Node& file, std::string_view place) {
   constexpr std::pair<std::string_view, std::string_view> options[] = {
@@ -202,7 +211,8 @@ std::vector<LaunchCommand> helm_launches(const Node& file, std::string_view plac
     if (const Node* extra = below(config, {"extraArgs"})) {
       for (const Node& word : extra->items) add_option(launch, word.text, {}, word);
     }
-    if (const Node* count = spec.find("requestGPU")) put(launch, "container.gpus", count->text, count->where);
+    if (const Node* count = spec.find("requestGPU"))
+      put(launch, "container.gpus", of_all_pods(spec, *count), count->where);
     found.push_back(std::move(launch));
   }
   return found;

@@ -5,6 +5,8 @@
 #include "quantity/text.hpp"
 #include "read/presets.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -111,16 +113,24 @@ void take_nodes(const Node& node, Surroundings& around) {
   if (const Node* own = node.find("nodeSelector")) around.selector = own;
   if (const Node* own = node.find("affinity")) around.affinity = own;
   if (const Node* own = workers_of(node)) around.replicas = own;
+  if (const Node* own = node.find("replicas"); around.replicas == nullptr && own != nullptr) around.copies = own;
   if (below(&node, {"pytorchReplicaSpecs", "Master"}) != nullptr) around.has_master = true;
 }
 
 void add_surroundings(const Surroundings& around, LaunchCommand& launch) {
   if (around.affinity != nullptr) take_affinity(*around.affinity, launch);
   if (around.selector != nullptr) take_label(*around.selector, launch);
+  assume_one_of(around.copies, launch);
   const std::int64_t workers = number_in(around.replicas);
   constexpr std::int64_t most = 1'000'000;
   if (workers < 1 || workers > most) return;
   put(launch, "container.nodes", std::to_string(workers + (around.has_master ? 1 : 0)), around.replicas->where);
+}
+
+void assume_one_of(const Node* copies, LaunchCommand& launch) {
+  if (number_in(copies) < 2) return;
+  launch.assumed.push_back(
+      fmt::format("one of {} replicas ({}): each is a server of its own", copies->text, copies->where));
 }
 
 std::map<std::string, std::string> files_in(const Node& manifests) {
