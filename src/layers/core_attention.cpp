@@ -119,7 +119,7 @@ namespace {
 
 bool keeps_context(const Context& c) { return c.selects_operations || c.keeps(spec::KeptResult::context); }
 
-/// What attention reads has names (MaxText layers/attentions.py, checkpoint_name behind the rotary embedding).
+/// Queries, keys and values have names (MaxText layers/attentions.py, checkpoint_name behind the rotary embedding).
 void keep_named(BlockBuilder& b, const Heads& heads) {
   const Context& c = b.context();
   if (c.keeps(spec::KeptResult::query)) b.keep_through_recompute(heads.q);

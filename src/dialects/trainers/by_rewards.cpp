@@ -31,7 +31,7 @@ void take_engine(Sheet& sheet, Engine engine, std::string_view share, std::strin
   sheet.by_default("colocate_fraction", std::string(usual), "default of the trainer");
 }
 
-/// Of a critic on accelerators of its own the policy's have nothing.
+/// Policy without its critic, which is on accelerators of its own.
 void ask_policy_alone(Sheet& sheet, const Setting& because) {
   sheet.say("algorithm", "grpo", because);
   sheet.assume(because, "the critic is on accelerators of its own: the policy is trained as GRPO trains it");

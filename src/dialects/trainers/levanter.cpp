@@ -10,7 +10,7 @@
 namespace llmcalc::dialects {
 namespace {
 
-/// What a kind of model is where nobody says (levanter 1.1 models/*.py), and the checkpoint that it is by default.
+/// Kind of model, as it is where nobody says (levanter 1.1 models/*.py), and the checkpoint that it is by default.
 struct LevanterKind {
   std::string_view name;
   std::string_view checkpoint;
