@@ -1,6 +1,7 @@
 #include "search/server_plan.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "serving/advice.hpp"
 #include "serving/answer.hpp"
 #include "serving/capacity.hpp"
 #include "spec/cut.hpp"
@@ -218,22 +219,10 @@ void sort_by_tokens(std::vector<ServerPlan>& plans) {
 }  // namespace
 
 std::string change_of(const ServerPlan& plan) {
-  const spec::Layout& layout = plan.question.layout;
   const spec::Serving& serving = plan.question.serving;
-  auto words = fmt::format("--engine {} --quant {}", spec::name_of(serving.engine), spec::name_of(serving.quant));
-  const auto add = [&](std::string_view option, std::int64_t value) {
-    words += fmt::format(" --{} {}", option, value);
-  };
-  if (spec::reads_gguf(serving.engine)) {
-    add("copies", layout.dp);
-  } else {
-    add("tp", layout.tp);
-  }
-  if (layout.pp > 1) add("pp", layout.pp);
-  if (serving.layout.attention_dp > 1) add("attention-dp", serving.layout.attention_dp);
-  if (layout.ep > 1) add("ep", layout.ep);
-  if (serving.layout.prefill_servers > 0) add("prefill-servers", serving.layout.prefill_servers);
-  if (!serving.load.rate) add("concurrency", serving.load.concurrency);
+  auto words = fmt::format("--engine {} --quant {}", spec::name_of(serving.engine), spec::name_of(serving.quant)) +
+               serving::layout_words(plan.question, plan.question);
+  if (!serving.load.rate) words += fmt::format(" --concurrency {}", serving.load.concurrency);
   return words;
 }
 

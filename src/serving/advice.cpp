@@ -270,17 +270,6 @@ class Adviser {
     return copied(question, copies);
   }
 
-  std::string ranks_words(const Question& changed) const {
-    const auto& layout = changed.layout;
-    std::string words = fmt::format("--gpus {}", layout.gpus);
-    if (layout.tp != question_.layout.tp) words += fmt::format(" --tp {}", layout.tp);
-    if (layout.ep > 1) words += fmt::format(" --ep {}", layout.ep);
-    if (layout.pp != question_.layout.pp) words += fmt::format(" --pp {}", layout.pp);
-    const bool has_copies = spec::reads_gguf(changed.serving.engine) && layout.dp != question_.layout.dp;
-    if (has_copies) words += fmt::format(" --copies {}", layout.dp);
-    return words;
-  }
-
   /// The fewest accelerators that keep what was asked. \return  how many; 0 where none of at most so many do
   std::int64_t spread(const Question& question, const std::string& words, const std::string& cost, std::int64_t most) {
     const auto& layout = question.layout;
@@ -291,8 +280,8 @@ class Adviser {
     while (const auto changed = widened(question, copies)) {
       const std::int64_t gpus = changed->layout.gpus;
       if (gpus > most) return 0;
-      const auto weighed =
-          weighed_as_asked(*changed, words + ranks_words(*changed), cost + fmt::format("{} accelerators", gpus));
+      const auto change = fmt::format("{}--gpus {}{}", words, gpus, layout_words(*changed, question_));
+      const auto weighed = weighed_as_asked(*changed, change, cost + fmt::format("{} accelerators", gpus));
       if (weighed.keeps() || (weighed.candidate.starts && !std::exchange(any, true))) take_if_better(weighed);
       if (weighed.keeps()) return gpus;
     }

@@ -37,6 +37,10 @@ struct CardAnswer {
 ///     out
 std::vector<CardAnswer> ask_cards(const spec::Question& question, const std::vector<spec::Accelerator>& cards);
 
+/// Words for the layout of a changed question, " --tp 4 --ep 4": whoever puts them in the place of those that were
+/// asked asks the changed one.
+std::string layout_words(const spec::Question& changed, const spec::Question& asked);
+
 /// Answers that --find compares.
 enum class Find { concurrency, context, gpus, quant, engine };
 

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace llmcalc::serving {
@@ -82,6 +83,22 @@ Question copied(Question question, const Copies& copies) {
   layout.gpus = quantity::product(ranks, layout.pp, serving.attention_dp);
   layout.nodes = spec::usual_nodes(layout.gpus, spec::accelerators_per_node(question.gpu));
   return question;
+}
+
+std::string layout_words(const Question& changed, const Question& asked) {
+  std::string words;
+  const auto add = [&](std::string_view option, std::int64_t value, std::int64_t before) {
+    if (value > 1 || before > 1) words += fmt::format(" --{} {}", option, value);
+  };
+  const bool has_ranks = !spec::reads_gguf(changed.serving.engine);
+  if (has_ranks) words += fmt::format(" --tp {}", changed.layout.tp);
+  if (!has_ranks) add("copies", changed.layout.dp, asked.layout.dp);
+  add("pp", changed.layout.pp, asked.layout.pp);
+  const auto& [now, before] = std::tie(changed.serving.layout, asked.serving.layout);
+  add("attention-dp", now.attention_dp, before.attention_dp);
+  add("ep", changed.layout.ep, asked.layout.ep);
+  if (now.prefill_servers > 0) words += fmt::format(" --prefill-servers {}", now.prefill_servers);
+  return words;
 }
 
 bool can_cut(const Question& question, std::int64_t tp) {
@@ -183,18 +200,13 @@ Copies fewest_copies(const Question& question, std::int64_t tp, std::int64_t lim
 }
 
 std::vector<Candidate> find_gpus(const Question& question) {
-  const bool has_ranks = !spec::reads_gguf(question.serving.engine);
   constexpr std::int64_t most = 1024;
   std::vector<std::pair<std::int64_t, Candidate>> found;
   for (const std::int64_t tp : widths_of(question)) {
     const Copies copies = fewest_copies(without_costs(question), tp, most / tp);
     const Question changed = copied(question, copies);
     const std::int64_t gpus = changed.layout.gpus;
-    std::string change = fmt::format("--gpus {}", gpus);
-    change += has_ranks ? fmt::format(" --tp {}", tp) : fmt::format(" --copies {}", copies.count);
-    if (changed.layout.ep > 1) change += fmt::format(" --ep {}", changed.layout.ep);
-    if (copies.readers > 0) change += fmt::format(" --prefill-servers {}", copies.readers);
-    found.emplace_back(gpus, present(changed, std::move(change)));
+    found.emplace_back(gpus, present(changed, fmt::format("--gpus {}{}", gpus, layout_words(changed, question))));
   }
   std::ranges::stable_sort(found, {}, [](const auto& one) { return std::pair(!one.second.carries, one.first); });
   return quantity::mapped(found, [](const auto& one) { return one.second; });

@@ -96,13 +96,15 @@ std::optional<ServerConflict> server_conflict(const Question& question) {
   return ServerConflict{"tp", "draft", "the heads of the draft model are spread over the ranks one by one"};
 }
 
-void share_experts(Question& question) {
+std::optional<ServerConflict> share_experts(Question& question) {
   Layout& layout = question.layout;
   const std::int64_t ranks = layout.tp * question.serving.layout.attention_dp;
   layout.ep = 1;
   layout.etp = ranks;
-  const bool starts = !experts_conflict(question);
-  if (!starts && question.model.shape.moe.experts % ranks == 0) std::swap(layout.ep, layout.etp);
+  auto conflict = experts_conflict(question);
+  if (!conflict || question.model.shape.moe.experts % ranks != 0) return std::nullopt;
+  std::swap(layout.ep, layout.etp);
+  return conflict;
 }
 
 std::optional<Uneven> uneven_cut(const Model& model, std::int64_t tp) {

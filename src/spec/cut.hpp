@@ -31,6 +31,7 @@ std::optional<ServerConflict> server_conflict(const Question& question);
 
 /// Gives the ranks of a server their part of its experts: of each a part, or some of them whole where such parts would
 /// not start.
-void share_experts(Question& question);
+/// \return  why they stay whole
+std::optional<ServerConflict> share_experts(Question& question);
 
 }  // namespace llmcalc::spec

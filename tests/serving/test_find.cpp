@@ -41,8 +41,10 @@ bool carried(const Words& words) {
   return answer.broken_limits.empty();
 }
 
-/// "gpus 8 tp 2" without the accelerators of one copy, "gpus 8 copies 4" without them and the copy.
+/// "gpus 8 tp 2" without the accelerators of one copy, "gpus 8 copies 4" without them and the copy, "gpus 8" of the
+/// one.
 std::optional<Words> one_copy_less(Words change) {
+  if (change.size() == 2) return std::nullopt;
   const std::int64_t gpus = std::stoll(change[1]);
   const std::int64_t said = std::stoll(change[3]);
   const bool by_copies = change[2] == "copies";

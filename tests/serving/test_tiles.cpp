@@ -17,8 +17,8 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-bool starts(const Words& server) try {
-  test::served(server);
+bool starts(const Words& launch) try {
+  test::served(launch, {}, read::Source::file);
   return true;
 } catch (const quantity::BadInput&) {
   return false;
@@ -51,6 +51,15 @@ TEST_CASE("servers in FP8 start on as many ranks as people found, and on no othe
     }
     CHECK(starts(test::with({"model", each.model, "engine", "trtllm", "gpu", "h200-sxm"}, each.ranks)));
   }
+}
+
+TEST_CASE("ranks that were typed leave whole experts to them, as counted accelerators do") {
+  const Words server{"model", "MiniMaxAI/MiniMax-M2", "gpu", "h200-sxm:8"};
+  const auto counted = test::served(server);
+  CHECK(counted.layout.ep == 8);
+  CHECK(test::served(test::with(server, {"tp", "8"})).layout == counted.layout);
+  CHECK(test::served(test::with(server, {"tp", "8", "ep", "8"})).layout == counted.layout);
+  CHECK_THROWS_AS(test::served(test::with(server, {"tp", "8", "ep", "1"})), quantity::BadInput);
 }
 
 TEST_CASE("accelerators that are only counted hold whole tiles of every preset", "[long]") {

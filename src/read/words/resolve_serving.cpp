@@ -242,7 +242,7 @@ void share_out(QuestionDraft& draft) {
   const std::int64_t most = layout.gpus / copies;
   layout.tp = largest_divisor(most, [&](std::int64_t tp) { return goes(draft, tp); });
   draft.assume("tp", "gpus / (attention_dp x pp)", std::to_string(layout.tp),
-               layout.tp == most ? "all the accelerators" : "the most that its heads are cut into");
+               layout.tp == most ? "all the accelerators" : "the most that it is cut into");
 }
 
 /// Servers that read prompts for others: as many accelerators as they take beside those.
@@ -292,16 +292,19 @@ void complete_machines(QuestionDraft& draft) {
   draft.derive("nodes", "up to " + std::to_string(per_node) + " accelerators a node");
 }
 
+/// Ranks by a launch start as they stand there or do not: what would have to stand beside them is not added to it.
+bool is_launch(const Given* ranks) { return ranks != nullptr && ranks->origin.source == Source::file; }
+
 /// expert_tp x ep = tp x attention_dp: the ranks of a layer share its experts, whole or cut.
 void complete_experts(QuestionDraft& draft) {
   spec::Layout& layout = draft.layout();
   auto& serving = draft.question.serving.layout;
   const std::int64_t ranks = product(layout.tp, serving.attention_dp);
   const bool said = draft.given("ep") || draft.given("expert_tp");
-  if (!said && !draft.given("tp")) {
-    spec::share_experts(draft.question);
-    const std::string spread = std::to_string(layout.ep);
-    if (layout.ep > 1) draft.assume("ep", "whole experts", spread, "their parts are no whole tiles of the weights");
+  if (!said && !is_launch(draft.words.find("tp"))) {
+    const auto whole = spec::share_experts(draft.question);
+    if (whole)
+      draft.assume("ep", "whole experts", std::to_string(layout.ep), "whole experts: " + std::string(whole->why));
   }
   if (draft.given("expert_tp") && !draft.given("ep")) {
     if (ranks % *serving.expert_tp != 0) draft.contradiction("expert_tp", "tp", expert_rule);
