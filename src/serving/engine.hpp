@@ -33,6 +33,7 @@ struct Setup {
   EngineRelease release;
   spec::CacheType cache = spec::CacheType::bf16;
   std::int64_t context = 0;  ///< longest sequence that the server takes
+  bool shortens = false;     ///< the context, which nobody asked for, to what its cards have room for
   double memory_fraction = 1.0;
   std::int64_t batched_tokens = 0;  ///< of one engine step
   std::int64_t max_sequences = 0;   ///< of one engine step

@@ -3,6 +3,7 @@
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "quantity/lists.hpp"
+#include "serving/inner/candidates.hpp"
 #include "serving/inner/engines.hpp"
 
 #include <algorithm>
@@ -115,9 +116,10 @@ Bytes draft_buffer(const Deployment& deployment) {
 }
 
 constexpr EngineRelease newest_build{10000, 0};
-constexpr EngineRelease flash_by_default{6325, 0};  // common/common.h, flash_attn_type auto
-constexpr EngineRelease four_slots{7250, 0};        // tools/server: -np -1 is four slots of one cache
-constexpr std::int64_t first_build_of_2024 = 2800;  // b2800 is of May 2024, and about 235 follow a month
+constexpr EngineRelease flash_by_default{6325, 0};   // common/common.h, flash_attn_type auto
+constexpr EngineRelease four_slots{7250, 0};         // tools/server: -np -1 is four slots of one cache
+constexpr EngineRelease shortened_context{7437, 0};  // --fit on (pull 16653 of 15 December 2025; issue 18097)
+constexpr std::int64_t first_build_of_2024 = 2800;   // b2800 is of May 2024, and about 235 follow a month
 constexpr std::int64_t builds_a_month = 235;
 
 /// Builds by number, or by the month they are known by.
@@ -258,6 +260,7 @@ Setup llama_cpp_setup(const spec::Question& question) {
   setup.release = build_of(question.serving.engine_version);
   setup.cache = question.serving.cache == spec::CacheType::automatic ? spec::CacheType::f16 : question.serving.cache;
   setup.context = model_limit(question);
+  setup.shortens = question.serving.load.context == 0 && setup.release >= shortened_context;
   // src/llama-context.cpp: a pass is no longer than the batch that it is a part of (-b).
   setup.batched_tokens = std::min(options.ubatch.value_or(512), options.batched_tokens.value_or(2048));
   setup.slots = options.slots.value_or(setup.release >= four_slots ? 4 : 1);
@@ -295,6 +298,7 @@ Setup ollama_setup(const spec::Question& question) {
   setup.slots = options.slots.value_or(1);
   setup.max_sequences = setup.slots;
   setup.flash = options.flash.value_or(true);
+  setup.shortens = false;
   if (question.serving.load.context > 0) return setup;
   setup.context = ollama_context(question);
   setup.assumptions.push_back("--context " + std::to_string(setup.context) +
@@ -338,6 +342,24 @@ RankMemory llama_cpp_memory(const Deployment& deployment, std::size_t rank, cons
 }
 
 }  // namespace
+
+/// common/fit.cpp, common_fit_params: a context that nobody asked for is cut to what leaves 1,024 MiB of each card
+/// (--fit-target), in whole 256ths and to 4,096 positions at the least (--fit-ctx). Only then do layers go to the host,
+/// which is left to whoever asks.
+void shorten_context(Deployment& deployment) {
+  constexpr std::int64_t least = 4096;
+  constexpr Bytes margin = quantity::mib(1024);
+  std::int64_t& context = deployment.setup.context;
+  const auto leaves_margin = [&](std::int64_t positions) {
+    const RankMemory memory = tightest_rank(deployment, {positions, 1});
+    return memory.pool - memory.needed >= margin;
+  };
+  if (!deployment.question.gpu || context <= least || leaves_margin(context)) return;
+  const auto pieces = largest(context / cell_padding, [&](std::int64_t n) { return leaves_margin(n * cell_padding); });
+  context = std::max(pieces * cell_padding, least);
+  deployment.setup.assumptions.push_back("--context " + std::to_string(context) +
+                                         ", to which --fit shortens it beside 1 GiB that stays free");
+}
 
 constinit const EngineRow llama_cpp_row{.engine = spec::Engine::llama_cpp,
                                         .program = "llama.cpp",

@@ -157,7 +157,10 @@ TEST_CASE("switches that are on without a value, and off by their opposite") {
   CHECK(said(read_command("vllm serve m --max-model-len 32K"), "context") == "32768");
   CHECK(said(read_command("llama-server -m m.gguf -fa -c 4096 -kvu"), "flash") == "1");
   CHECK(said(read_command("llama-server -m m.gguf -fa off"), "flash") == "0");
-  CHECK(said(read_command("llama-server -m m.gguf -c 0"), "context") == "-");
+  CHECK(said(read_command("llama-server -m m.gguf -c 0"), "context") == "0");
+  CHECK(said(read_command("llama-server -m m.gguf --fit off"), "context") == "0");
+  CHECK(said(read_command("llama-server -m m.gguf --fit off -c 4096"), "context") == "4096");
+  CHECK(said(read_command("llama-server -m m.gguf --fit on"), "context") == "-");
   CHECK(said(read_file("model_name_or_path: m\nstage: sft\nneat_packing: true\nmax_samples: 100\n"), "packing") == "1");
 }
 

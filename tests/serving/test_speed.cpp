@@ -19,7 +19,7 @@ serving::Speed speed_of(const std::vector<std::string>& words) {
   return *speed;
 }
 
-const std::vector<std::string> llama_70b{"model", "llama-3.1-70b", "quant", "fp8", "gpu", "b200-sxm", "gpus", "4"};
+const std::vector<std::string> eight_bit_70b{"model", "llama-3.1-70b", "quant", "fp8", "gpu", "b200-sxm", "gpus", "4"};
 
 double ms(quantity::Seconds time) { return 1e3 * quantity::in_seconds(time); }
 
@@ -196,7 +196,7 @@ TEST_CASE("more requests at once take longer each and give no fewer tokens toget
     double tpot = 0.0;
     double throughput = 0.0;
     for (const char* concurrency : {"1", "2", "8", "32", "128"}) {
-      const auto speed = speed_of(with(llama_70b, {"engine", engine, "tp", "4", "concurrency", concurrency}));
+      const auto speed = speed_of(with(eight_bit_70b, {"engine", engine, "tp", "4", "concurrency", concurrency}));
       CHECK(ms(speed.tpot) >= tpot);
       CHECK(speed.tokens_per_s >= throughput);
       tpot = ms(speed.tpot);
@@ -207,18 +207,18 @@ TEST_CASE("more requests at once take longer each and give no fewer tokens toget
 
 // Little's law: requests in flight are their rate times the time that one takes.
 TEST_CASE("a rate leads to the concurrency at which requests leave as fast as they come", "[speed]") {
-  const auto speed = speed_of(with(llama_70b, {"tp", "4", "rate", "5"}));
+  const auto speed = speed_of(with(eight_bit_70b, {"tp", "4", "rate", "5"}));
   CHECK(speed.concurrency == Approx(5 * quantity::in_seconds(speed.request)).epsilon(0.02));
   CHECK(speed.requests_per_s == Approx(5).epsilon(0.02));
   CHECK_FALSE(speed.saturated);
 }
 
 TEST_CASE("a rate that is never answered leaves a queue without end, and all else as it is", "[speed]") {
-  const auto speed = speed_of(with(llama_70b, {"tp", "4", "rate", "500"}));
+  const auto speed = speed_of(with(eight_bit_70b, {"tp", "4", "rate", "500"}));
   CHECK(speed.saturated);
   CHECK(std::isinf(quantity::in_seconds(speed.ttft)));
   CHECK(std::isinf(speed.queued));
-  const auto full = speed_of(with(llama_70b, {"tp", "4", "concurrency", "100000"}));
+  const auto full = speed_of(with(eight_bit_70b, {"tp", "4", "concurrency", "100000"}));
   CHECK(speed.requests_per_s == Approx(full.requests_per_s).epsilon(0.01));
   CHECK(quantity::in_seconds(speed.tpot) == Approx(quantity::in_seconds(full.tpot)).epsilon(0.01));
 }
@@ -279,7 +279,8 @@ TEST_CASE("requests that are all equal stay in step where prompts are read first
 // The mean of requests of one client is what each takes: its way, its prompt, and one token a step behind the first.
 TEST_CASE("a lone client waits for nothing but its own request", "[speed]") {
   for (const char* engine : {"vllm", "sglang", "trtllm"}) {
-    const auto speed = speed_of(with(llama_70b, {"engine", engine, "tp", "4", "prompt", "4000", "concurrency", "1"}));
+    const auto speed =
+        speed_of(with(eight_bit_70b, {"engine", engine, "tp", "4", "prompt", "4000", "concurrency", "1"}));
     CAPTURE(engine);
     CHECK(ms(speed.tpot) == Approx(ms(speed.decode_step)).epsilon(0.01));
     CHECK(ms(speed.ttft) > ms(speed.prefill));
@@ -340,16 +341,16 @@ TEST_CASE("no step is faster than memory", "[speed]") {
 }
 
 TEST_CASE("drafts that are accepted shorten the time of a token, and cost where they are not", "[speed]") {
-  const auto plain = speed_of(with(llama_70b, {"tp", "4"}));
-  const auto drafted = speed_of(with(llama_70b, {"tp", "4", "draft", "eagle", "accept", "0.8"}));
-  const auto refused = speed_of(with(llama_70b, {"tp", "4", "draft", "eagle", "accept", "0.01"}));
+  const auto plain = speed_of(with(eight_bit_70b, {"tp", "4"}));
+  const auto drafted = speed_of(with(eight_bit_70b, {"tp", "4", "draft", "eagle", "accept", "0.8"}));
+  const auto refused = speed_of(with(eight_bit_70b, {"tp", "4", "draft", "eagle", "accept", "0.01"}));
   CHECK(drafted.tpot < plain.tpot);
   CHECK(refused.tpot >= plain.tpot);
 }
 
 TEST_CASE("the price of a million tokens is that of the hours that they take", "[speed]") {
   const auto speed =
-      speed_of(with(llama_70b, {"tp", "4", "price", "5", "concurrency", "32", "prompt", "1024", "output", "1024"}));
+      speed_of(with(eight_bit_70b, {"tp", "4", "price", "5", "concurrency", "32", "prompt", "1024", "output", "1024"}));
   const double hours = 1e6 / speed.tokens_per_s / 3600;
   REQUIRE(speed.cost.all.has_value());
   CHECK(quantity::in_dollars(*speed.cost.all) == Approx(4 * 5 * hours));

@@ -33,6 +33,14 @@ void take_experts(Sheet& sheet) {
   sheet.assume(*pattern, "every tensor where its layer is: --cpu-experts moves experts");
 }
 
+/// -c 0 is the model's own length, as nothing is where --fit may not shorten it (common/arg.cpp).
+void take_context(Sheet& sheet) {
+  if (const Setting* context = sheet.find({"c", "ctx_size", "n_ctx"}))
+    return sheet.say("context", context->text, *context);
+  const Setting* fit = sheet.find({"fit"});
+  if (fit != nullptr && !sheet.truth({"fit"}).value_or(true)) sheet.say("context", "0", *fit);
+}
+
 void take_flash(Sheet& sheet) {
   const Setting* flash = sheet.find({"fa", "flash_attn"});
   if (flash == nullptr || says_nothing(*flash)) return;
@@ -114,8 +122,7 @@ void llama_server_rules(Sheet& sheet) {
   take_layers(sheet);
   take_experts(sheet);
   take_flash(sheet);
-  const Setting* context = sheet.find({"c", "ctx_size", "n_ctx"});
-  if (context != nullptr && context->text != "0") sheet.say("context", context->text, *context);
+  take_context(sheet);
   const Setting* values = sheet.find({"ctv", "cache_type_v"});
   const Setting* keys = sheet.find({"ctk", "cache_type_k"});
   if (values != nullptr && (keys == nullptr || keys->text != values->text)) {

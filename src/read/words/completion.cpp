@@ -340,6 +340,8 @@ void complete_load(QuestionDraft& draft) {
     if (prompt || output) draft.derive("context", "prompt + output");
     return;
   }
+  if (load.context == 0) load.context = draft.shape().max_position;
+  if (load.context == 0) draft.contradiction("context", "model", "it says no length that it was built for");
   if (!load.lengths_said) spec::share_context(load);
   if (prompt && !output) load.output = spec::answer_within(std::max<std::int64_t>(load.context - load.prompt, 0));
   if (!prompt) load.prompt = std::max<std::int64_t>(load.context - load.output, 0);

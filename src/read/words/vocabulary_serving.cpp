@@ -32,6 +32,12 @@ struct LengthOrNone : Length {
   static std::string write(std::int64_t value) { return std::to_string(value); }
 };
 
+/// Zero is the model's own, which a question says as a number.
+struct LengthOrOwn : LengthOrNone {
+  static constexpr std::string_view values = "positions, as 4096 or 8k, 0 of the model";
+  static std::string write(std::int64_t value) { return Length::write(value); }
+};
+
 struct CardShare : Capacity {
   static constexpr std::string_view values = "size, as 70GiB";
 };

@@ -98,4 +98,7 @@ void share_pool(const Deployment& deployment, const Stage& stage, const Demand& 
 void share_by_group(const Deployment& deployment, const Stage& stage, const Demand& demand, double window_share,
                     RankMemory& memory);
 
+/// Cuts the context of a server that fits it to its cards.
+void shorten_context(Deployment& deployment);
+
 }  // namespace llmcalc::serving
