@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -91,8 +92,9 @@ render::AcceleratorCard card_of(const read::AcceleratorPreset& preset) {
 std::vector<render::AcceleratorCard> accelerator_cards(const PresetOptions& options, const read::Catalogue& catalogue) {
   std::vector<render::AcceleratorCard> cards;
   for (const auto& preset : catalogue.accelerators()) {
-    if (is_listed(options, {preset.accelerator.id, preset.accelerator.name, preset.accelerator.arch}))
-      cards.push_back(card_of(preset));
+    const auto& [id, name, vendor, arch] =
+        std::tie(preset.accelerator.id, preset.accelerator.name, preset.accelerator.vendor, preset.accelerator.arch);
+    if (is_listed(options, {id, name, vendor, arch})) cards.push_back(card_of(preset));
   }
   refuse_empty(options, cards.size());
   return cards;

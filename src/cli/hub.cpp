@@ -127,14 +127,16 @@ constexpr std::string_view file_endings[] = {".sh",   ".bash", ".yaml", ".yml", 
 
 }  // namespace
 
+std::string_view without_hub(std::string_view text) {
+  for (const std::string_view prefix : {"hf:", "hf.co/", "huggingface.co/", "https://huggingface.co/"}) {
+    if (text.starts_with(prefix)) return text.substr(prefix.size());
+  }
+  return text;
+}
+
 std::optional<HubName> hub_name(std::string_view text) {
   if (std::ranges::any_of(file_endings, [&](std::string_view ending) { return text.ends_with(ending); })) return {};
-  for (const std::string_view prefix : {"hf:", "hf.co/", "huggingface.co/", "https://huggingface.co/"}) {
-    if (text.starts_with(prefix)) {
-      text.remove_prefix(prefix.size());
-      break;
-    }
-  }
+  text = without_hub(text);
   HubName name;
   if (const auto at = text.find('@'); at != std::string_view::npos) {
     name.revision = text.substr(at + 1);

@@ -39,6 +39,9 @@ struct HubName {
   std::string quant;  ///< of a GGUF file in the repository; empty where none is asked for
 };
 
+/// The name without what says whose it is: "hf.co/org/name:Q4_K_M" is how Ollama's users type one.
+std::string_view without_hub(std::string_view text);
+
 /// Empty where a text is no such name.
 std::optional<HubName> hub_name(std::string_view text);
 

@@ -197,7 +197,7 @@ Reading read_thing(const std::string& thing) {
     Reading reading;
     reading.kind = api::hub_kind;
     reading.place = thing;
-    reading.words.push_back({"model", thing, {read::Source::file, thing}});
+    reading.words.push_back({"model", std::string(without_hub(thing)), {read::Source::file, thing}});
     return reading;
   }
   throw BadInput("--from",

@@ -140,6 +140,10 @@ TEST_CASE("keys that move memory and have no option are assumptions") {
       read_command("vllm serve m --cpu-offload-gb 8 --limit-mm-per-prompt '{\"image\":2}' --swap-space 4");
   CHECK_THAT(assumed(vllm, "cpu_offload_gb 8"), Contains("all weights rest on the accelerator"));
   CHECK_THAT(assumed(vllm, "limit_mm_per_prompt"), Contains("text alone"));
+  for (const char* fitted : {"auto", "-1"}) {
+    const auto reading = read_command(std::string("vllm serve m --max-model-len ") + fitted);
+    CHECK_THAT(assumed(reading, "max_model_len"), Contains("--find context"));
+  }
   CHECK(vllm.unread.empty());
   const auto factory =
       read_file("model_name_or_path: m\nstage: sft\nupcast_layernorm: true\nfreeze_vision_tower: true\n");

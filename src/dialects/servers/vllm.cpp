@@ -88,6 +88,13 @@ constexpr Told told[] = {{"--distributed-executor-backend", &joined_by},
                          {"--speculative-config.model", &draft_model},
                          {"--speculative-config.num_speculative_tokens", &drafted}};
 
+/// Length of "auto" or -1 is cut to what the cache has room for (vllm/config/model.py, max_model_len).
+void take_fitted_length(Sheet& sheet) {
+  const Setting* length = sheet.find("max_model_len");
+  if (length == nullptr || (length->text != "auto" && length->text != "-1")) return;
+  sheet.assume(*length, "the model's own length: --find context says to which vLLM shortens it", "context");
+}
+
 }  // namespace
 
 void vllm_rules(Sheet& sheet) {
@@ -96,6 +103,7 @@ void vllm_rules(Sheet& sheet) {
   sheet.by_default("tp", "1", "vLLM default");
   take_adapters(sheet);
   take_weight_type(sheet);
+  take_fitted_length(sheet);
   take_speculation(sheet, "speculative_config");
   take_role(sheet);
   assume_load(sheet);
