@@ -47,7 +47,10 @@ void name_what_is_left(std::vector<std::string>& arguments) {
   const auto says = [&](const std::string& option) { return std::ranges::find(arguments, option) != arguments.end(); };
   const bool has_model = says("--model") || says("--config") || says("--layers") || says("--from");
   if (!has_model) arguments.insert(arguments.end(), {"--model", "llama-3.1-8b"});
-  if (says("--sharding-group") && !says("--gpus")) arguments.insert(arguments.end(), {"--gpus", "1024"});
+  const auto counts = [](const std::string& word) { return word.find(':') != word.npos; };  // "mi300x:8"
+  const auto gpu = std::ranges::find(arguments, "--gpu");
+  const bool counted = says("--gpus") || (gpu != arguments.end() && std::any_of(gpu, arguments.end(), counts));
+  if (says("--sharding-group") && !counted) arguments.insert(arguments.end(), {"--gpus", "1024"});
 }
 
 class InFolder {
