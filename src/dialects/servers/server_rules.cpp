@@ -209,8 +209,9 @@ std::int64_t copies(const ServerLetter& letter) {
 namespace {
 
 /// Terms of a server that its checkpoint, its image, its users and its machines say: no option does.
-constexpr std::array<std::string_view, 8> of_no_command{"quant",  "engine_version", "group_size",    "imatrix",
-                                                        "accept", "other_usage",    "gpus_per_node", "inter_node_gbps"};
+constexpr std::array<std::string_view, 9> of_no_command{"quant",         "engine_version",  "group_size",
+                                                        "imatrix",       "accept",          "other_usage",
+                                                        "gpus_per_node", "inter_node_gbps", "host_bandwidth"};
 
 bool is_told(const read::Term& term) {
   const bool is_load = term.group == read::TermGroup::load && term.name == "context";
