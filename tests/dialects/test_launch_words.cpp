@@ -140,6 +140,14 @@ TEST_CASE("keys that move memory and have no option are assumptions") {
       read_command("vllm serve m --cpu-offload-gb 8 --limit-mm-per-prompt '{\"image\":2}' --swap-space 4");
   CHECK_THAT(assumed(vllm, "cpu_offload_gb 8"), Contains("all weights rest on the accelerator"));
   CHECK_THAT(assumed(vllm, "limit_mm_per_prompt"), Contains("text alone"));
+  const auto cards = [](const std::string& beside) {
+    const std::string image = " --device nvidia.com/gpu=0 vllm/vllm-openai --model m";
+    return said(read_command("podman run" + beside + image), "gpus");
+  };
+  CHECK(cards("") == "1");
+  CHECK(cards(" --gpus 2") == "3");
+  CHECK(cards(" --gpus all") == "-");
+  CHECK_THROWS_AS(cards(" --gpus 99999999999999999999"), quantity::BadInput);
   for (const char* fitted : {"auto", "-1"}) {
     const auto reading = read_command(std::string("vllm serve m --max-model-len ") + fitted);
     CHECK_THAT(assumed(reading, "max_model_len"), Contains("--find context"));

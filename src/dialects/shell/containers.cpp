@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <functional>
 
 namespace llmcalc::dialects {
@@ -232,8 +233,10 @@ std::string docker_value(const std::vector<ShellWord>& words, std::size_t flag_s
 void add_device(std::string_view value, const std::string& where, Settings& options) {
   const Setting* before = options.find("container.gpus");
   if (!quantity::is_number(value.substr(value.find('=') + 1))) return;
-  const auto count = before == nullptr ? 1 : std::stoll(before->text) + 1;
-  options.put({"container.gpus", std::to_string(count), {}, where, {}});
+  std::string_view said = before == nullptr ? "0" : std::string_view(before->text);
+  const auto count = quantity::take_number<std::int64_t>(said);
+  constexpr std::int64_t most = 1'000'000;  // so many are refused where they are counted
+  if (count && *count < most) options.put({"container.gpus", std::to_string(*count + 1), {}, where, {}});
 }
 
 void take_docker_option(const std::vector<ShellWord>& words, std::string_view place, std::size_t& at,
