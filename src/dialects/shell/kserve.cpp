@@ -166,8 +166,6 @@ void find_services(const Node& file, const Node* runtime, std::string_view place
   found.push_back(std::move(launch));
 }
 
-}  // namespace
-
 /// Accelerators of each pod, times the pods where they are one cluster of Ray (templates/ray-cluster.yaml).
 std::string of_all_pods(const Node& spec, const Node& each) {
   const Node* ray = below(&spec, {"raySpec", "enabled"});
@@ -176,6 +174,8 @@ std::string of_all_pods(const Node& spec, const Node& each) {
   const auto all = shell_arithmetic(each.text + " * " + pods->text, {});
   return all.known ? std::to_string(all.value) : each.text;
 }
+
+}  // namespace
 
 /// Values of vLLM's production stack (helm/values.yaml, servingEngineSpec.modelSpec; templates/deployment-vllm-multi).
 std::vector<LaunchCommand> helm_launches(const Node& file, std::string_view place) {
