@@ -201,10 +201,8 @@ inline std::vector<double> sizes_of(const json& list, const char* key) {
 inline void check_question(const Both& both) {
   std::vector<Words> said{{"option", "value", "said by"}}, all = said;
   for (const auto& [term, word] : both.answer.at("question").items()) {
-    const auto text = [&](const char* member) {
-      return word.at(member).is_null() ? std::string() : word.at(member).get<std::string>();
-    };
-    const std::string value = text("value"), origin = text("origin");
+    const auto text = [](const json& member) { return member.is_null() ? std::string() : member.get<std::string>(); };
+    const std::string value = text(word.at("value")), origin = text(word.at("origin"));
     const bool is_said = origin == "flag" || origin == "file" || origin == "row";
     if (is_said && !value.empty()) said.push_back({term, value});
     all.push_back({term, value});
