@@ -66,6 +66,15 @@ class InFolder {
 
 namespace {
 
+/// Folders of the cases that read something.
+std::vector<fs::path> read_cases() {
+  std::vector<fs::path> folders;
+  for (const auto& entry : fs::directory_iterator(LLMCALC_TEST_DATA "/golden")) {
+    if (entry.path().filename().string().starts_with("from-")) folders.push_back(entry.path());
+  }
+  return folders;
+}
+
 /// The arguments of a case, as a shell splits them.
 std::vector<std::string> arguments_of(const fs::path& folder) {
   std::ifstream file(folder / "cmd");
@@ -107,10 +116,9 @@ bool says(const std::vector<std::string>& arguments, const std::string& option) 
 
 TEST_CASE("what files ask has the numbers of the command that is printed of them", "[long]") {
   int compared = 0;
-  for (const auto& entry : fs::directory_iterator(LLMCALC_TEST_DATA "/golden")) {
-    if (!entry.path().filename().string().starts_with("from-")) continue;
-    const auto shown = arguments_of(entry.path());
-    auto typed = command_of(entry.path());
+  for (const fs::path& folder : read_cases()) {
+    const auto shown = arguments_of(folder);
+    auto typed = command_of(folder);
     const bool is_piped = says(shown, "-");
     if (shown.front() != "from" || typed.empty() || says(shown, "--format") || is_piped) continue;
     std::vector<std::string> further;
@@ -121,8 +129,8 @@ TEST_CASE("what files ask has the numbers of the command that is printed of them
     const bool alone = typed.front() == "serve" && !says(typed, "--tp") && !says(typed, "--ep");
     const bool counted = alone || says(typed, "--gpus") || says(further, "--gpus");
     if (!says(typed, "--gpu")) further.insert(further.end(), {"--gpu", counted ? "h200" : "h200:8"});
-    CAPTURE(entry.path().filename().string());
-    const InFolder inside(entry.path());
+    CAPTURE(folder.filename().string());
+    const InFolder inside(folder);
     CHECK(numbers_of(asked_of_things(shown, typed.front()), further) == numbers_of(typed, further));
     ++compared;
   }
@@ -147,13 +155,12 @@ TEST_CASE("what files ask has the numbers of a command that was written by hand"
 
 TEST_CASE("what files ask, typed as it is printed, is answered") {
   int typed = 0;
-  for (const auto& entry : fs::directory_iterator(LLMCALC_TEST_DATA "/golden")) {
-    if (!entry.path().filename().string().starts_with("from-")) continue;
-    auto arguments = command_of(entry.path());
+  for (const fs::path& folder : read_cases()) {
+    auto arguments = command_of(folder);
     if (arguments.empty()) continue;
     name_what_is_left(arguments);
-    CAPTURE(entry.path().filename().string());
-    const InFolder inside(entry.path());
+    CAPTURE(folder.filename().string());
+    const InFolder inside(folder);
     CHECK_NOTHROW(cli::run(arguments, cli::Environment{}));
     ++typed;
   }
@@ -178,18 +185,17 @@ std::multiset<std::string> shown_words(const nlohmann::json& question) {
 
 TEST_CASE("an answer's note of what was read has each word that is shown of the files, with its place") {
   int compared = 0;
-  for (const auto& entry : fs::directory_iterator(LLMCALC_TEST_DATA "/golden")) {
-    if (!entry.path().filename().string().starts_with("from-")) continue;
-    auto shown = arguments_of(entry.path());
-    auto typed = command_of(entry.path());
+  for (const fs::path& folder : read_cases()) {
+    auto shown = arguments_of(folder);
+    auto typed = command_of(folder);
     if (shown.front() != "from" || typed.empty() || says(shown, "--format") || says(shown, "-")) continue;
     if (says(typed, "--from") || says(typed, "--config")) continue;  // files that are the model
     const auto before = static_cast<std::ptrdiff_t>(typed.size());
     name_what_is_left(typed);
     auto asked = asked_of_things(shown, typed.front());
     asked.insert(asked.end(), typed.begin() + before, typed.end());
-    CAPTURE(entry.path().filename().string());
-    const InFolder inside(entry.path());
+    CAPTURE(folder.filename().string());
+    const InFolder inside(folder);
     const auto notes = cli::run(asked, cli::Environment{}).notes;
     shown.insert(shown.end(), {"--format", "json"});
     const auto read = nlohmann::json::parse(cli::run(shown, cli::Environment{}).answer);
@@ -250,12 +256,11 @@ bool is_read_alone(const fs::path& folder, const std::string& file) {
 
 TEST_CASE("a file that is piped in is the file that is named, to its last octet") {
   int compared = 0;
-  for (const auto& entry : fs::directory_iterator(LLMCALC_TEST_DATA "/golden")) {
-    if (!entry.path().filename().string().starts_with("from-")) continue;
-    auto shown = arguments_of(entry.path());
-    if (shown.size() != 2 || shown.front() != "from" || !is_read_alone(entry.path(), shown.back())) continue;
-    CAPTURE(entry.path().filename().string());
-    const InFolder inside(entry.path());
+  for (const fs::path& folder : read_cases()) {
+    auto shown = arguments_of(folder);
+    if (shown.size() != 2 || shown.front() != "from" || !is_read_alone(folder, shown.back())) continue;
+    CAPTURE(folder.filename().string());
+    const InFolder inside(folder);
     const auto command = [&] {
       return nlohmann::json::parse(
           cli::run(std::vector<std::string>{"from", shown.back(), "--format", "json"}, cli::Environment{}).answer);

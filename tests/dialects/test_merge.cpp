@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Of each dialect's files one.
+/// One file of each dialect.
 std::vector<dialects::Reading> readings() {
   std::vector<dialects::Reading> all;
   for (const auto& entry : fs::recursive_directory_iterator(LLMCALC_TEST_DATA "/golden")) {

@@ -42,7 +42,7 @@ std::optional<spec::Question> question_of(const std::string& line) {
   }
 }
 
-/// Answers of a framework's launches.
+/// Framework, and how many values of options its launches say.
 struct Said {
   std::string framework;
   std::size_t options = 0;

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <map>
 
 namespace llmcalc::test {
@@ -63,22 +64,16 @@ class Reckoner {
     while (at_ < words_.size() && std::isalpha(static_cast<unsigned char>(words_[at_][0])) != 0 && !is("x")) ++at_;
   }
 
-  std::optional<double> sum() {
-    auto value = product();
-    while (value && is("+")) {
-      ++at_;
-      const auto next = product();
-      value = next ? std::optional(*value + *next) : std::nullopt;
-    }
-    return value;
-  }
+  std::optional<double> sum() { return joined("+", &Reckoner::product, std::plus<>()); }
+  std::optional<double> product() { return joined("x", &Reckoner::number, std::multiplies<>()); }
 
-  std::optional<double> product() {
-    auto value = number();
-    while (value && is("x")) {
+  template <class Join>
+  std::optional<double> joined(std::string_view sign, std::optional<double> (Reckoner::*part)(), const Join& join) {
+    auto value = (this->*part)();
+    while (value && is(sign)) {
       ++at_;
-      const auto next = number();
-      value = next ? std::optional(*value * *next) : std::nullopt;
+      const auto next = (this->*part)();
+      value = next ? std::optional(join(*value, *next)) : std::nullopt;
     }
     return value;
   }

@@ -292,7 +292,7 @@ void complete_machines(QuestionDraft& draft) {
   draft.derive("nodes", "up to " + std::to_string(per_node) + " accelerators a node");
 }
 
-/// Ranks by a launch start as they stand there or do not: what would have to stand beside them is not added to it.
+/// Ranks of a launch start as they stand there or do not: what would have to stand beside them is not added to it.
 bool is_launch(const Given* ranks) { return ranks != nullptr && ranks->origin.source == Source::file; }
 
 /// expert_tp x ep = tp x attention_dp: the ranks of a layer share its experts, whole or cut.
