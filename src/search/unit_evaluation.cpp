@@ -314,24 +314,27 @@ Seconds UnitSearch::step_time(std::size_t variant, std::uint32_t recompute, cons
   return times.total(question_.layout, question_.training.grad_accum);
 }
 
-PlannedRun UnitSearch::planned(std::uint32_t recompute, Bytes memory, Seconds step) const {
+PlannedRun UnitSearch::planned(std::uint32_t recompute, Bytes memory, Seconds step, Failures failures) const {
   const spec::Training& training = question_.training;
   PlannedRun run;
   run.choice = {base_index_, question_.layout, training.micro_batch, recompute, training.offload, training.cuda_graph};
   run.memory = memory;
   run.step = step;
   run.total = run.step * base_->steps;
-  if (base_->clock) run.total = run.total / base_->clock->share(run.step, run.total);
+  if (base_->clock && failures == Failures::counted) run.total = run.total / base_->clock->share(run.step, run.total);
   if (base_->dollars_an_hour) run.cost = *base_->dollars_an_hour * quantity::in_hours(run.total);
   if (base_->power) run.energy = *base_->power * run.total;
   return run;
 }
 
-/// Runs of one base with longer steps take longer in all, as long as checkpoints are as far apart.
+/// Runs of one base with longer steps take longer in all, as long as checkpoints are as far apart, and none less than
+/// without failures.
 bool UnitSearch::is_ruled_out(std::uint32_t recompute, Bytes memory, Seconds least_step) const {
   constexpr double rounding = 1.0 - 1e-9;
   const Seconds step = rounding * question_.calibration.time.factor * least_step;
-  if (!space_.question().prunes || (base_->clock && !base_->clock->surely_ends(step))) return false;
+  if (!space_.question().prunes) return false;
+  if (!is_within_limits(planned(recompute, memory, step, Failures::none))) return true;
+  if (base_->clock && !base_->clock->surely_ends(step)) return false;
   const PlannedRun least = planned(recompute, memory, step);
   return !is_within_limits(least) || keeper_->is_beaten(least);
 }

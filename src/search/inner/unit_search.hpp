@@ -281,7 +281,9 @@ class UnitSearch {
   quantity::Seconds least_step(PricedPolicy& policy, const Pipeline& pipeline, const Order& order);
   quantity::Seconds step_time(std::size_t variant, std::uint32_t recompute, const Pipeline& pipeline,
                               const Order& order);
-  PlannedRun planned(std::uint32_t recompute, quantity::Bytes memory, quantity::Seconds step) const;
+  enum class Failures { counted, none };
+  PlannedRun planned(std::uint32_t recompute, quantity::Bytes memory, quantity::Seconds step,
+                     Failures failures = Failures::counted) const;
   bool is_ruled_out(std::uint32_t recompute, quantity::Bytes memory, quantity::Seconds least_step) const;
   bool is_within_limits(const PlannedRun& run) const;
   const PricedWeights& weights_of(std::uint32_t recompute) const { return sharded_->weights[weight_slot_[recompute]]; }
