@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 namespace llmcalc::api {
@@ -196,8 +197,14 @@ bool says_any(const std::vector<Given>& words, std::initializer_list<std::string
   return std::ranges::any_of(terms, [&](std::string_view term) { return read::has_word(words, term); });
 }
 
-/// The run that does most in a step, of those compared, by the framework that runs most of those.
-const read::Resolved& largest_of(const read::PlanWords& plan) {
+bool says_any_gpu(const std::vector<Given>& words) {
+  const Given* gpu = read::find_word(words, "gpu");
+  return gpu != nullptr && gpu->text == "any";
+}
+
+/// The run that does most in a step, of those compared, by the framework that runs most of those. Of all accelerators
+/// that there are those in one machine decide, where there are any: small ones by the hundred have another batch.
+const read::Resolved& largest_of(const read::PlanWords& plan, bool of_any) {
   const auto training = [](const read::PlanBase& base) -> const spec::Training& {
     return base.resolved.question.training;
   };
@@ -206,7 +213,9 @@ const read::Resolved& largest_of(const read::PlanWords& plan) {
       return training(other).step_tokens() == training(base).step_tokens() &&
              training(other).framework == training(base).framework;
     };
-    return std::pair(training(base).step_tokens(), std::ranges::count_if(plan.bases, is_alike));
+    const bool in_one_machine = base.resolved.question.layout.nodes == 1;
+    return std::tuple(of_any && in_one_machine, training(base).step_tokens(),
+                      std::ranges::count_if(plan.bases, is_alike));
   };
   return std::ranges::max_element(plan.bases, {}, rank)->resolved;
 }
@@ -251,7 +260,7 @@ read::PlanWords Planner::bases(const std::vector<Given>& words) const {
   if (grows && !plan.counts_accelerators)
     plan = resolve(with(words, "gpus", "1"));  // the fewest that are enough for anything hold what is wanted
   if (!count(words, plan) || (plan.bases.size() < 2 && plan.counts_accelerators)) return plan;
-  const read::Resolved like = largest_of(plan);
+  const read::Resolved like = largest_of(plan, says_any_gpu(words));
   const auto said = said_alike(words, like.question, plan);
   read::PlanWords alike = said.size() > words.size() ? known_bases(said) : read::PlanWords{};
   if (!alike.bases.empty() && count(said, alike)) {
@@ -268,8 +277,7 @@ read::PlanWords Planner::bases(const std::vector<Given>& words) const {
 
 read::PlanWords Planner::known_bases(const std::vector<Given>& words) const {
   read::PlanWords plan = resolve(words);
-  const auto any = std::ranges::find_if(words, [](const Given& w) { return w.term == "gpu" && w.text == "any"; });
-  if (any != words.end()) leave_out_unknown(plan);
+  if (says_any_gpu(words)) leave_out_unknown(plan);
   return plan;
 }
 
