@@ -1,7 +1,6 @@
 #include "api/inner/planner.hpp"
 
 #include "answer/figures.hpp"
-#include "dialects/launch.hpp"
 #include "frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/elementary.hpp"
@@ -13,11 +12,11 @@
 #include "spec/node.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <tuple>
 #include <utility>
 
 namespace llmcalc::api {
@@ -58,66 +57,17 @@ std::int64_t last_good(std::int64_t most, const std::function<bool(std::int64_t)
   return good;
 }
 
-/// Whether the framework's own command says an option of the run, or the framework has no command at all.
-bool says(const spec::Question& question, std::string_view option) {
-  const auto launches = dialects::launches(question);
-  const auto is_it = [&](const std::string& each) { return each.starts_with(option); };
-  return std::ranges::all_of(launches, [&](const auto& launch) { return std::ranges::none_of(launch.beyond, is_it); });
-}
-
-/// Shardings that a command of the framework says, where nobody chose.
-void leave_out_shardings(search::PlanQuestion& question) {
-  const spec::Question& base = question.bases.front();
-  const auto differs = [&](const spec::Question& each) { return each.training.framework != base.training.framework; };
-  if (!question.choices.sharding.empty() || base.layout.gpus == 1 || std::ranges::any_of(question.bases, differs))
-    return;
-  const auto all = frameworks::row_of(base.training.framework).space.shardings.span();
-  std::vector<spec::Sharding> said;
-  for (const auto sharding : all) {
-    spec::Question tried = base;
-    tried.layout.sharding = sharding;
-    if (says(tried, "--sharding ")) said.push_back(sharding);
+/// Powers of two up to the first that is enough, then what lies between it and the one before, node by node.
+std::optional<std::int64_t> fewest_enough(std::int64_t most, std::int64_t node,
+                                          const std::function<bool(std::int64_t)>& is_enough) {
+  std::int64_t enough = 1;
+  while (enough <= most && !is_enough(enough)) enough *= 2;
+  if (enough > most) return std::nullopt;
+  const std::int64_t unit = std::min(node, std::max<std::int64_t>(1, enough / 4));
+  for (std::int64_t count = enough / 2 + unit; count < enough; count += unit) {
+    if (is_enough(count)) return count;
   }
-  if (said.size() < all.size()) question.choices.sharding = std::move(said);
-}
-
-bool says_recompute(spec::Question question, spec::RecomputePolicy policy) {
-  question.training.recompute = {};
-  question.training.recompute.policy = policy;
-  return says(question, "--recompute ");
-}
-
-/// Whether it says what leaves the accelerator, however the states are shared.
-bool says_offload(spec::Question question, spec::Offload offload) {
-  question.training.offload = offload;
-  const auto& shardings = frameworks::row_of(question.training.framework).space.shardings.span();
-  return std::ranges::any_of(shardings, [&](spec::Sharding sharding) {
-    question.layout.sharding = sharding;
-    return says(question, "--offload ");
-  });
-}
-
-/// Each of several frameworks may have what another has not.
-void leave_out_offloads(search::PlanQuestion& question) {
-  const auto framework = question.bases.front().training.framework;
-  const auto differs = [&](const spec::Question& base) { return base.training.framework != framework; };
-  if (!question.choices.offload.empty() || std::ranges::any_of(question.bases, differs)) return;
-  for (const auto offload : frameworks::row_of(framework).space.offloads.span()) {
-    if (says_offload(question.bases.front(), offload)) question.choices.offload.push_back(offload);
-  }
-}
-
-/// Layouts that no command of any of the frameworks could start are not searched.
-void leave_out_unsaid(search::PlanQuestion& question) {
-  leave_out_shardings(question);
-  leave_out_offloads(question);
-  auto& chosen = question.choices.recompute;
-  if (!chosen.empty()) return;
-  for (const auto policy :
-       {spec::RecomputePolicy::none, spec::RecomputePolicy::selective, spec::RecomputePolicy::full}) {
-    const auto says = [&](const spec::Question& base) { return says_recompute(base, policy); };
-    if (std::ranges::any_of(question.bases, says)) chosen.emplace_back().policy = policy;
-  }
+  return enough;
 }
 
 }  // namespace
@@ -160,18 +110,9 @@ bool Planner::fits_with(const std::vector<Given>& words, std::int64_t gpus) cons
   return fits(resolve(with(words, "gpus", std::to_string(gpus))));
 }
 
-/// Powers of two up to the first that is enough, then what lies between it and the one before, node by node.
 std::optional<std::int64_t> Planner::fewest(const std::vector<Given>& words) const {
-  std::int64_t enough = 1;
-  while (enough <= most_accelerators && !fits_with(words, enough)) enough *= 2;
-  if (enough > most_accelerators) return std::nullopt;
-  const auto base = resolve(words).bases.front().resolved.question;
-  const std::int64_t node = spec::accelerators_per_node(base.gpu);
-  const std::int64_t unit = std::min(node, std::max<std::int64_t>(1, enough / 4));
-  for (std::int64_t count = enough / 2 + unit; count < enough; count += unit) {
-    if (fits_with(words, count)) return count;
-  }
-  return enough;
+  const std::int64_t node = spec::accelerators_per_node(resolve(words).bases.front().resolved.question.gpu);
+  return fewest_enough(most_accelerators, node, [&](std::int64_t count) { return fits_with(words, count); });
 }
 
 /// Accelerators that the objective and the limits can be told of.
@@ -202,9 +143,8 @@ bool says_any_gpu(const std::vector<Given>& words) {
   return gpu != nullptr && gpu->text == "any";
 }
 
-/// The run that does most in a step, of those compared, by the framework that runs most of those. Of all accelerators
-/// that there are those in one machine decide, where there are any: small ones by the hundred have another batch.
-const read::Resolved& largest_of(const read::PlanWords& plan, bool of_any) {
+/// The run that does most in a step, of those compared, by the framework that runs most of those.
+const read::Resolved& largest_of(const read::PlanWords& plan) {
   const auto training = [](const read::PlanBase& base) -> const spec::Training& {
     return base.resolved.question.training;
   };
@@ -213,16 +153,26 @@ const read::Resolved& largest_of(const read::PlanWords& plan, bool of_any) {
       return training(other).step_tokens() == training(base).step_tokens() &&
              training(other).framework == training(base).framework;
     };
-    const bool in_one_machine = base.resolved.question.layout.nodes == 1;
-    return std::tuple(of_any && in_one_machine, training(base).step_tokens(),
-                      std::ranges::count_if(plan.bases, is_alike));
+    return std::pair(training(base).step_tokens(), std::ranges::count_if(plan.bases, is_alike));
   };
   return std::ranges::max_element(plan.bases, {}, rank)->resolved;
+}
+
+/// Accelerators of all that there are that run it in one machine are compared, where some do: nobody gathers small
+/// cards by the hundred for what one holds, and their batch would be everybody's.
+void leave_out_clusters(read::PlanWords& plan) {
+  const auto in_one = [](const read::PlanBase& base) { return base.resolved.question.layout.nodes == 1; };
+  if (std::ranges::none_of(plan.bases, in_one)) return;
+  if (const std::size_t left_out = std::erase_if(plan.bases, std::not_fn(in_one)))
+    plan.on_all.push_back({std::to_string(left_out) + " accelerators are left out: they need more than one machine"});
 }
 
 /// Framework, batch and data that nobody said go by the number of accelerators: runs that are compared, be it while
 /// that number is sought, take those of the largest, as if they had been said.
 std::vector<Given> said_alike(std::vector<Given> words, const spec::Question& like, const read::PlanWords& plan) {
+  const auto id = [](const read::PlanBase& base) { return base.resolved.question.gpu->id; };
+  if (says_any_gpu(words))
+    words = with(std::move(words), "gpu", fmt::format("{}", fmt::join(quantity::mapped(plan.bases, id), ",")));
   bool again = !plan.counts_accelerators;  // other words may be enough with other numbers and have other defaults
   const auto any = [&](const auto& is_it) {
     return std::ranges::any_of(plan.bases, [&](const auto& base) { return is_it(base.resolved.question); });
@@ -260,10 +210,12 @@ read::PlanWords Planner::bases(const std::vector<Given>& words) const {
   if (grows && !plan.counts_accelerators)
     plan = resolve(with(words, "gpus", "1"));  // the fewest that are enough for anything hold what is wanted
   if (!count(words, plan) || (plan.bases.size() < 2 && plan.counts_accelerators)) return plan;
-  const read::Resolved like = largest_of(plan, says_any_gpu(words));
+  const read::Resolved like = largest_of(plan);
   const auto said = said_alike(words, like.question, plan);
-  read::PlanWords alike = said.size() > words.size() ? known_bases(said) : read::PlanWords{};
+  read::PlanWords alike = said.size() > words.size() ? resolve(said) : read::PlanWords{};
   if (!alike.bases.empty() && count(said, alike)) {
+    quantity::append(alike.unable, plan.unable);
+    alike.on_all = std::move(plan.on_all);
     plan = std::move(alike);
     plan.bases.front().resolved.assumptions = like.assumptions;
   }
@@ -300,6 +252,7 @@ bool Planner::count(const std::vector<Given>& words, read::PlanWords& plan) cons
   if (enough.empty()) plan.unable.clear();
   if (enough.empty()) return false;
   plan.bases = std::move(enough);
+  if (says_any_gpu(words)) leave_out_clusters(plan);
   return true;
 }
 
@@ -347,10 +300,37 @@ search::ServerPlans plans_for(const std::vector<Given>& words, const spec::Quest
                              best_servers);
 }
 
+/// Accelerators of the most servers that are counted.
+constexpr std::int64_t most_serving = 512;
+
+/// As many accelerators as were said or follow from what was, or the fewest that keep the limits.
+search::ServerPlans counted_plans(const std::vector<Given>& words, const AskServer& asked) {
+  const spec::Question question = asked(words);
+  search::ServerPlans plans = plans_for(words, question);
+  const bool counted = says_any(read::spelled_out(words), {"gpus", "tp", "pp", "ep", "attention_dp", "copies"});
+  if (counted || !plans.best.empty()) return plans;
+  const auto keeps = [&](std::int64_t count) {
+    const auto own = with(words, "gpus", std::to_string(count));
+    search::ServerPlans of_count = plans_for(own, asked(own));
+    plans.layouts += of_count.layouts;
+    plans.starting += of_count.starting;
+    plans.estimates += of_count.estimates;
+    if (of_count.best.empty()) return false;
+    plans.best = std::move(of_count.best);
+    return plans.counted = true;
+  };
+  fewest_enough(most_serving, spec::accelerators_per_node(question.gpu), keeps);
+  return plans;
+}
+
 /// Without a price behind all that have one.
 double price_of(const search::ServerPlan& plan) {
   const auto& price = plan.speed.cost.all;
   return price ? quantity::in_dollars(*price) : std::numeric_limits<double>::infinity();
+}
+
+std::vector<Given> with_gpus(std::vector<Given> words, const search::ServerPlans& counted) {
+  return with(std::move(words), "gpus", std::to_string(counted.best.front().question.layout.gpus));
 }
 
 }  // namespace
@@ -358,25 +338,31 @@ double price_of(const search::ServerPlan& plan) {
 search::ServerPlans plan_servers(std::vector<Given>& words, const read::Catalogue& catalogue, const AskServer& asked) {
   const auto* list = read::find_word(words, "gpu");
   const auto gpus = list == nullptr ? std::vector<std::string>() : compared(list->text, catalogue);
-  if (gpus.size() < 2) return plans_for(words, asked(words));
+  if (gpus.size() < 2) {
+    auto plans = counted_plans(words, asked);
+    if (plans.counted) words = with_gpus(std::move(words), plans);
+    return plans;
+  }
   const bool any = list->text == "any";
   search::ServerPlans all;
   for (const auto& gpu : gpus) {
     words = with(std::move(words), "gpu", gpu);
     search::ServerPlans plans;
     try {
-      plans = plans_for(words, asked(words));
+      plans = counted_plans(words, asked);
     } catch (const BadInput&) {  // of all there are, some run no such server
       if (!any) throw;
     }
     all.layouts += plans.layouts;
     all.starting += plans.starting;
     all.estimates += plans.estimates;
+    all.counted = all.counted || plans.counted;
     if (!plans.best.empty()) all.best.push_back(std::move(plans.best.front()));
   }
   std::ranges::stable_sort(all.best, {}, price_of);
   if (all.best.size() > best_servers) all.best.resize(best_servers);
   words = with(std::move(words), "gpu", all.best.empty() ? gpus.front() : all.best.front().question.gpu->id);
+  if (all.counted) words = with_gpus(std::move(words), all);
   return all;
 }
 

@@ -80,8 +80,14 @@ read::Resolved take_best(const search::ServerPlans& plans, const Asked& asked, c
   const auto deployment = serving::deploy(resolved.question);
   const bool said = resolved.question.serving.load.context > 0;
   if (said || serving::fits(deployment, deployment.setup.context, 1)) return resolved;
-  const auto change = "--context " + std::to_string(serving::capacity_of(deployment).max_context);
+  const spec::Load load = resolved.question.serving.load;
+  const std::int64_t longest = serving::capacity_of(deployment).max_context;
+  const auto change = fmt::format("--context {}", longest);
   words = with_change(std::move(words), change, resolved.question);
+  if (!load.lengths_said && load.prompt + load.output <= longest) {  // which a context that is said would fill
+    words = with(std::move(words), "prompt", std::to_string(load.prompt));
+    words = with(std::move(words), "output", std::to_string(load.output));
+  }
   resolved = asked(words);
   resolved.assumptions.push_back({change + ", the longest that one request gets"});
   return resolved;

@@ -80,9 +80,10 @@ std::string parts_line(const Speed& speed) {
   return words;
 }
 
-std::string layout_of(const search::ServerPlan& plan, bool names_gpu) {
+std::string layout_of(const search::ServerPlan& plan, bool names_gpu, bool names_count) {
   const auto& question = plan.question;
   std::string words = names_gpu ? fmt::format("--gpu {} ", question.gpu->id) : std::string();
+  if (names_count) words += fmt::format("--gpus {} ", question.layout.gpus);
   words += search::change_of(plan);
   const bool leaves_copies = !spec::reads_gguf(question.serving.engine) && question.layout.dp > 1;
   return leaves_copies ? words + fmt::format(" ({} copies)", question.layout.dp) : words;
@@ -137,8 +138,9 @@ Paragraph serving_plans(const ServingReport& report, const TextStyle& style) {
   block.least = block.lines.size();
   for (const search::ServerPlan& plan : best) {
     const Speed& speed = plan.speed;
-    auto words = fmt::format("{}: {} tokens/s, first token {}, then {}", layout_of(plan, names_gpu),
-                             rate_text(speed.tokens_per_s), format_duration(speed.ttft), format_duration(speed.tpot));
+    auto words =
+        fmt::format("{}: {} tokens/s, first token {}, then {}", layout_of(plan, names_gpu, report.plans->counted),
+                    rate_text(speed.tokens_per_s), format_duration(speed.ttft), format_duration(speed.tpot));
     if (speed.cost.all) words += fmt::format(", {} a million with prompts", quantity::format_money(*speed.cost.all));
     const bool first = &plan == &best.front();
     add_lines(block, labelled("", words, style));

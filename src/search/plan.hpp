@@ -37,6 +37,7 @@ struct PlanQuestion {
   /// precision. Where several are given, each is searched.
   std::vector<spec::Question> bases;
   spec::RunChoices choices = {};
+  std::vector<spec::RunChoices> startable = {};  ///< of each base, the choices that a command can say; none: all
   Objective objective = Objective::step_time;
   PlanLimits limits = {};
   bool strict = false;    ///< a fit inside the error bar is none

@@ -192,16 +192,17 @@ void add_profiles(std::span<const spec::Recompute> recomputes, PlanSpace::Base& 
   base.question.training.recompute = {};
 }
 
-PlanSpace::Base base_of(const spec::Question& question, const PlanQuestion& plan,
-                        std::span<const spec::Recompute> recomputes) {
-  PlanSpace::Base base{question, {}, {}, nullptr, timing::Links(accelerator_of(question)), {}, 0, {}, {}, {}};
+PlanSpace::Base base_of(std::uint32_t index, const PlanQuestion& plan, std::span<const spec::Recompute> recomputes) {
+  const spec::Question& question = plan.bases[index];
+  const auto choices = choices_of(question, plan.startable.empty() ? plan.choices : plan.startable[index]);
+  PlanSpace::Base base{question, choices, {}, {}, nullptr, timing::Links(accelerator_of(question)), {}, 0, {}, {}, {}};
   add_profiles(recomputes, base);
   if (follows_sharding(question, plan.choices)) {
     base.question.training.precision.grads = frameworks::gradients_of(question.training, spec::Sharding::zero3);
     add_profiles(recomputes, base);
     base.question.training.precision.grads = frameworks::gradients_of(question.training, spec::Sharding::none);
   }
-  add_pipelines(choices_of(question, plan.choices), recomputes, base);
+  add_pipelines(choices, recomputes, base);
   base.capacity = limited_capacity(question, plan.limits);
   add_operation(question, base);
   check(question, plan, base);
@@ -226,9 +227,9 @@ PlanSpace::PlanSpace(PlanQuestion question) : parts_(std::make_unique<Parts>()) 
   parts_->question = std::move(question);
   const PlanQuestion& plan = parts_->question;
   parts_->recomputes = recomputes_of(plan.choices);
-  for (const spec::Question& base : plan.bases) parts_->bases.push_back(base_of(base, plan, parts_->recomputes));
+  for (std::uint32_t i = 0; i < plan.bases.size(); ++i) parts_->bases.push_back(base_of(i, plan, parts_->recomputes));
   for (const std::uint32_t i : fastest_first(plan.bases)) {
-    add_units(i, plan.bases[i], choices_of(plan.bases[i], plan.choices), parts_->units);
+    add_units(i, plan.bases[i], parts_->bases[i].choices, parts_->units);
   }
 }
 

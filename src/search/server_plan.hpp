@@ -34,6 +34,7 @@ struct ServerPlans {
   std::int64_t layouts = 0;      ///< that were priced
   std::int64_t starting = 0;     ///< of which so many start
   std::int64_t estimates = 0;
+  bool counted = false;  ///< nobody said how many accelerators: each has the fewest that keep the limits
 };
 
 /// Words that make the plan's question of the one that was asked: "--engine vllm --quant fp8 --tp 4".

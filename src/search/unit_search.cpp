@@ -149,7 +149,7 @@ void UnitSearch::enter(std::uint32_t base) {
 void UnitSearch::search(const PlanUnit& unit, Keeper& keeper) try {
   keeper_ = &keeper;
   enter(unit.base);
-  const auto& choices = space_.question().choices;
+  const auto& choices = base_->choices;
   list_variants(unit, base_->question, choices, variants_);
   const bool overlaps = quantity::contains(variants_, true, &Variant::expert_overlap);
   hides_ = {.host = variants_.size() > 1, .experts = variants_.size() > 1 || overlaps};
@@ -168,7 +168,7 @@ bool UnitSearch::cut(std::int64_t pp) {
   if (layout.gpus % replica != 0) return false;
   layout.pp = pp;
   layout.dp = layout.gpus / replica;
-  const auto& allowed = space_.question().choices.dp;
+  const auto& allowed = base_->choices.dp;
   if (!allowed.empty() && !quantity::contains(allowed, layout.dp)) return false;
   return question_.training.global_batch % layout.dp == 0 && is_legal(frameworks::LooksAt::ranks);
 }
@@ -200,7 +200,7 @@ void UnitSearch::add_cells(PipelineCells& pipeline) {
   pipeline.cells.clear();
   pipeline.sharded.clear();
   make_weight_programs(pipeline);
-  const auto& choices = space_.question().choices;
+  const auto& choices = base_->choices;
   for (const auto sharding : shardings(choices, question_)) {
     question_.layout.sharding = sharding;
     Sharded& sharded = pipeline.sharded.next();
@@ -325,7 +325,7 @@ void UnitSearch::enter(Cell& cell) {
 
 /// One rank a sequence is whole anyway.
 bool UnitSearch::may_split_sequence(bool split) const {
-  const auto& stated = space_.question().choices.sp;
+  const auto& stated = base_->choices.sp;
   if (!stated.empty() && !quantity::contains(stated, split)) return false;
   if (!split) return true;
   return question_.layout.tp > 1 &&
@@ -338,7 +338,7 @@ bool UnitSearch::list_legal_orders(const Pipeline& pipeline) {
     orders.clear();
     if (!may_split_sequence(split)) continue;
     question_.layout.sp = split;
-    for (const auto schedule : schedules(space_.question().choices, question_)) {
+    for (const auto schedule : schedules(base_->choices, question_)) {
       for (const StageCut& cut : pipeline.cuts) {
         Order order{schedule, &cut, 0};
         take(order);

@@ -111,6 +111,9 @@ class Planner {
 render::PlanReport plan_report(const AskedWords& asked, const read::PlanWords& plan, const search::PlanSpace& space,
                                const search::Findings& findings);
 
+/// Layouts that no command of any of the frameworks could start are not searched.
+void leave_out_unsaid(search::PlanQuestion& question);
+
 using AskServer = std::function<spec::Question(const std::vector<read::Given>&)>;
 
 /// The best servers on one accelerator, or the best on each of several, most tokens for the money first; the words then

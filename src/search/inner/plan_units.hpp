@@ -29,6 +29,7 @@ struct Pipeline {
 
 struct PlanSpace::Base {
   spec::Question question;  ///< without a layout
+  spec::RunChoices choices;
   /// For each recompute policy; where the type of gradients follows the sharding first those without sharding, then as
   /// many with all states sharded.
   std::vector<frameworks::Profile> profile;
