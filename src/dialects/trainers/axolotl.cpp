@@ -41,12 +41,14 @@ void take_plugins(Sheet& sheet) {
   if (plugins.find("cut_cross_entropy") != std::string::npos) sheet.say("loss", "cut", *sheet.find("plugins"));
 }
 
-/// accelerate's ParallelismConfig takes all ranks: where sharding is said, they are counted.
+/// accelerate's ParallelismConfig takes all ranks, and axolotl's experts an axis of their own beside those that shard
+/// (integrations/expert_parallel): where sharding is said, they are counted.
 void take_world(Sheet& sheet, std::int64_t shards, std::int64_t replicas) {
   const Setting* because = sheet.find("dp_shard_size");
   if (because == nullptr) return;
   std::int64_t ranks = 1;
   for (const auto degree : {shards, replicas, sheet.count("tensor_parallel_size").value_or(1),
+                            sheet.count("expert_parallel_size").value_or(1),
                             sheet.count({"context_parallel_size", "sequence_parallel_degree"}).value_or(1)}) {
     if (degree < 1 || ranks > most_ranks / degree) return;
     ranks *= degree;
@@ -85,6 +87,7 @@ void take_single(Sheet& sheet) {
 void axolotl_rules(Sheet& sheet) {
   take_deepspeed(sheet, "deepspeed", "1");
   take_engine_beside(sheet, trl_engine);
+  assume_reward_model(sheet, "reward_model");
   take_generated_length(sheet,
                         sheet.find("max_prompt_len") != nullptr ? Lengths{"max_prompt_len", 256} : axolotl_lengths);
   take_adapter(sheet);

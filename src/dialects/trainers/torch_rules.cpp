@@ -173,7 +173,7 @@ void take_deepspeed(Sheet& sheet, std::string_view key, std::string_view batch) 
   const Setting* setting = sheet.find(key);
   if (setting == nullptr || says_nothing(*setting)) return;
   if (!batch.empty()) sheet.by_default("micro_batch", std::string(batch), "the trainer's default");
-  if (!sheet.include(*setting)) take_zero_by_name(sheet, *setting);
+  if (!sheet.is_on(key) && !sheet.include(*setting)) take_zero_by_name(sheet, *setting);  // a switch names no file
 }
 
 void take_zero_by_name(Sheet& sheet, const Setting& file) {
@@ -240,7 +240,7 @@ void take_galore(Sheet& sheet) {
 }
 
 void assume_reward_model(Sheet& sheet, std::string_view key) {
-  if (sheet.text(key) != "rm") return;
+  if (sheet.text(key) != "rm" && !sheet.is_on(key)) return;
   sheet.assume(*sheet.find(key),
                "pairs as ORPO trains them, without a reference; its head of one output is counted "
                "as the vocabulary's");
