@@ -43,6 +43,14 @@ void take_automodel_adapters(Sheet& sheet) {
   sheet.say("lora_targets", leaves_head ? "all-linear" : "all-linear,head", *all);
 }
 
+/// Its recipes for retrieval (recipes/retrieval) train an encoder of several texts a sample, and no words.
+void refuse_encoders(const Sheet& sheet) {
+  const std::string model = sheet.text("model._target_");
+  if (model.find("encoder") == std::string::npos) return;
+  throw quantity::BadInput(sheet.find("model._target_")->where, "trains an encoder for retrieval, which is not read",
+                           "llmcalc fit asks about a model of words");
+}
+
 /// A width of configs/base.yml, and by which part of global_parameter_scale it grows.
 struct MaxtextWidth {
   std::string_view key;
@@ -180,14 +188,26 @@ void take_composer_sharding(Sheet& sheet) {
 }  // namespace
 
 void automodel_rules(Sheet& sheet) {
+  refuse_encoders(sheet);
   constexpr Spelling managers[] = {{"megatronfsdp", "zero3"}, {"nvfsdp", "zero3"}, {"ddp", "ddp"}, {"fsdp2", "fsdp2"}};
-  constexpr Spelling optimizers[] = {
-      {"adamw8bit", "adamw-8bit"}, {"fusedadam", "adamw"}, {"adam", "adamw"}, {"muon", "muon"}, {"sgd", "sgd"}};
+  constexpr Spelling optimizers[] = {{"adamw8bit", "adamw-8bit"},
+                                     {"flashadam", "adamw-8bit"},
+                                     {"fusedadam", "adamw"},
+                                     {"adam", "adamw"},
+                                     {"muon", "muon"},
+                                     {"sgd", "sgd"}};
   constexpr Spelling losses[] = {{"fusedlinear", "fused-linear"}, {"chunked", "chunked"}, {"teparallel", "te-fused"}};
   take_class(sheet, "distributed._target_", "sharding", managers);
   take_class(sheet, "optimizer._target_", "optimizer", optimizers);
   take_class(sheet, "loss_fn._target_", "loss", losses);
   take_automodel_adapters(sheet);
+  // components/models/common/utils.py, TEFp8Config
+  if (const Setting* fp8 = sheet.find({"model.backend.te_fp8.recipe", "model.backend.te_fp8._target_"})) {
+    sheet.say("compute", "fp8-e4m3", *fp8);
+  }
+  if (sheet.count("distributed.ep_size").value_or(1) > 1) {  // components/moe/parallelizer.py, apply_fsdp
+    sheet.by_default("reshard", "0", "NeMo AutoModel default");
+  }
   sheet.by_default("dtype", "bf16", "NeMo AutoModel default");
   sheet.by_default("sharding", "fsdp2", "NeMo AutoModel default");
   if (sheet.count("distributed.tp_size").value_or(1) < 2) sheet.unsay("sp");
