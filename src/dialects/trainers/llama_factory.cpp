@@ -8,14 +8,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
 namespace llmcalc::dialects {
 namespace {
 
-void put_default(Settings& settings, std::string_view key, std::string_view value) {
-  if (!settings.has(key)) settings.put({std::string(key), std::string(value), {}, "LLaMA-Factory v1 default", {}});
+constexpr std::string_view keys_of_v1[] = {"model_class", "dist_config.name", "train_dataset"};
+constexpr std::string_view v1_default = "LLaMA-Factory v1 default";
+
+bool is_v1(const Settings& settings) {
+  return std::ranges::any_of(keys_of_v1, [&](std::string_view key) { return settings.has(key); });
 }
 
 /// FSDP2 by the name of a plugin (v1/plugins/trainer_plugins/distributed).
@@ -56,12 +60,13 @@ bool by_megatron(const Sheet& sheet) {
          nullptr;
 }
 
-/// finetuning_type is lora where nothing is said (hparams/finetuning_args.py).
+/// finetuning_type is lora where nothing is said (hparams/finetuning_args.py), and full in version 1.
 void take_method(Sheet& sheet) {
   const std::string type = sheet.text("finetuning_type");
   const bool quantized = take_quantization(sheet, Nested::yes);
   if (type.empty() && !quantized) {
-    sheet.by_default("method", "lora", "LLaMA-Factory default");
+    const bool v1 = is_v1(sheet.settings());
+    sheet.by_default("method", v1 ? "full" : "lora", v1 ? v1_default : "LLaMA-Factory default");
   } else {
     const Setting& because = *sheet.find({"finetuning_type", "quantization_bit", "load_in_4bit", "load_in_8bit"});
     const bool adapts = type.empty() || type == "lora";
@@ -81,8 +86,18 @@ void take_method(Sheet& sheet) {
 void take_types(Sheet& sheet) {
   const Given* method = sheet.word("method");
   const bool adapts = method != nullptr && method->text != "full";
+  if (sheet.is_on("pure_bf16")) return sheet.say("dtype", "bf16", sheet.said("pure_bf16"));
   take_precision(sheet, {"dtype", "torch_dtype"}, adapts ? Loads::half : Loads::fp32);
-  if (sheet.is_on("pure_bf16")) sheet.say("dtype", "bf16", sheet.said("pure_bf16"));
+  if (!is_v1(sheet.settings())) return;
+  sheet.by_default("dtype", adapts || sheet.find("deepspeed") != nullptr ? "bf16" : "mixed-bf16", v1_default);
+  sheet.by_default("micro_batch", "1", v1_default);
+}
+
+/// Losses of DPO's trainer that compare with no reference (hparams/finetuning_args.py, use_ref_model).
+void take_loss_alone(Sheet& sheet) {
+  const std::string loss = sheet.text("pref_loss");
+  if (sheet.text("stage") == "dpo" && (loss == "simpo" || loss == "orpo"))
+    sheet.say("algorithm", "orpo", *sheet.find("pref_loss"));
 }
 
 /// Unsloth's way rests what layers begin with on the host (model/model_utils/checkpointing.py).
@@ -118,14 +133,11 @@ void take_megatron(Sheet& sheet) {
 
 }  // namespace
 
-/// Keys left unsaid have the defaults of version 1.
+/// Version 1 says some of it in words of its own.
 void complete_llama_factory(Settings& settings) {
-  if (!settings.has("model_class") && !settings.has("dist_config.name") && !settings.has("train_dataset")) return;
+  if (!is_v1(settings)) return;
   take_plugin(settings);
   take_switch_of_v1(settings);
-  put_default(settings, "finetuning_type", "full");
-  put_default(settings, "per_device_train_batch_size", "1");
-  put_default(settings, "bf16", "true");
 }
 
 void llama_factory_rules(Sheet& sheet) {
@@ -136,6 +148,7 @@ void llama_factory_rules(Sheet& sheet) {
   if (sheet.has("cp")) sheet.by_default("cp_exchange", "all-to-all", "LLaMA-Factory default");
   take_galore(sheet);
   assume_reward_model(sheet, "stage");
+  take_loss_alone(sheet);
   take_types(sheet);
   take_checkpointing(sheet);
   take_evaluation(sheet, evaluates(sheet), "8", "transformers default");
