@@ -126,8 +126,21 @@ void ms_swift_rules(Sheet& sheet) {
   assume_full_sequences(sheet, {"packing"});
 }
 
+namespace {
+
+/// `swift export --to_mcore` names what it writes after the model, as its examples do.
+void take_converted(Sheet& sheet) {
+  const Setting* folder = sheet.find({"mcore_model", "load"});
+  if (folder == nullptr || sheet.has("model")) return;
+  const auto name = quantity::without_end(folder->text, "-mcore");
+  if (name.size() < folder->text.size()) sheet.say("model", std::string(name), *folder);
+}
+
+}  // namespace
+
 void ms_swift_megatron_rules(Sheet& sheet) {
   take_method(sheet, "full");
+  take_converted(sheet);
   take_engine_beside(sheet, swift_engine);
   take_generated_length(sheet, swift_lengths);
   take_megatron_model(sheet);

@@ -37,8 +37,8 @@ std::vector<std::string> data_sets(const Setting& setting) {
 
 /// How many samples the names of the data sets say, where each says it.
 void take_cuts(Sheet& sheet) {
-  const Setting* setting = sheet.find("dataset");
-  if (setting == nullptr) return;
+  const Setting* setting = sheet.settings().find("dataset");
+  if (setting == nullptr || !setting->unknown.empty()) return;
   std::int64_t sum = 0;
   for (const auto& name : data_sets(*setting)) {
     const auto count = cut_in_name(name);
@@ -53,7 +53,7 @@ void take_most(Sheet& sheet, std::string_view key) {
   const Setting* most = sheet.find(key);
   const auto count = sheet.count(key);
   if (!count || *count < 1) return;
-  const Setting* names = sheet.find("dataset");
+  const Setting* names = sheet.settings().find("dataset");
   const auto sets = names == nullptr ? 1 : std::max<std::int64_t>(1, std::ssize(data_sets(*names)));
   sheet.say("samples", std::to_string(quantity::checked_multiply(*count, sets)), *most);
   sheet.assume(*most, "every data set holds as many samples");
