@@ -111,7 +111,7 @@ void take_verl_engine(Sheet& sheet, bool by_megatron) {
 }
 
 /// trainer/ppo/ray_trainer.py: an update takes ppo_mini_batch_size prompts with n samples each.
-void take_verl_samples(Sheet& sheet) {
+void take_verl_samples(Sheet& sheet, bool by_megatron) {
   take_sequence(sheet, {"data.max_prompt_length", 512}, {"data.max_response_length", 512}, "verl default");
   if (!sheet.leaves_open("global_batch", {"actor.ppo_mini_batch_size", "rollout.n"})) {
     const auto samples = quantity::checked_multiply(value_of(sheet, {"actor.ppo_mini_batch_size", 256}),
@@ -122,7 +122,12 @@ void take_verl_samples(Sheet& sheet) {
   leave_batch_open(sheet, "actor.ppo_micro_batch_size", "ppo_micro_batch_size is shared by all ranks");
   const bool stays = sheet.truth("rollout.free_cache_engine") == false;
   take_engine(sheet, stays ? Engine::awake : Engine::asleep, "rollout.gpu_memory_utilization", "0.5");
-  take_reference_on_host(sheet, "verl: the reference policy is offloaded");
+  if (!by_megatron || sheet.is_on("ref.megatron.param_offload"))
+    return take_reference_on_host(sheet, "verl: the reference policy is offloaded");
+  // trainer/ppo/utils.py, need_reference_policy; beside adapters it is the model without them, and PPO's loss has one
+  if (sheet.word("algorithm")->text != "grpo") return;
+  const bool compares = sheet.is_on("actor.use_kl_loss") || sheet.is_on("algorithm.use_kl_in_reward");
+  sheet.by_default("reference", compares && !sheet.has("method") ? "model" : "none", "verl default");
 }
 
 /// Takes the algorithm's block of a file whose own blocks are grpo, dpo and sft (examples/run_*.py).
@@ -203,14 +208,15 @@ void verl_rules(Sheet& sheet) {
     return sheet.text(key).find("megatron") != std::string::npos;
   };
   take_cluster(sheet, "trainer.n_gpus_per_node", "trainer.nnodes", 8);
-  take_verl_engine(sheet,
-                   names_megatron("actor.strategy") || names_megatron("config_name") || names_megatron("model_engine"));
+  const bool by_megatron =
+      names_megatron("actor.strategy") || names_megatron("config_name") || names_megatron("model_engine");
+  take_verl_engine(sheet, by_megatron);
   take_lora(sheet, "model.lora_rank", "model.target_modules");
   if (tunes) {
     sheet.take("global_batch", {"data.train_batch_size"});
     take_tokens(sheet, "data.use_dynamic_bsz", {"data.max_token_len_per_gpu", 8'192});
   } else {
-    take_verl_samples(sheet);
+    take_verl_samples(sheet, by_megatron);
   }
   take_length(sheet, {"trainer.total_training_steps", {}});
 }
