@@ -103,7 +103,7 @@ TEST_CASE("Files that a script writes are kept for the command that names them")
   CHECK(files("N=2\ncat <<EOF > a.json\n{\"n\": $N, 'x': \\$N}\nEOF\nnext").at("a.json") == "{\"n\": 2, 'x': $N}\n");
   CHECK(files("N=2\ncat > a.yaml <<'EOF'\nn: $N\nEOF\n").at("a.yaml") == "n: $N\n");
   CHECK(files("cat <<-EOF >a\n\tEOF\n").at("a").empty());
-  CHECK(files("cat <<EOF > a\nn: $UNSET\nEOF\n").at("a") == "n: $UNSET\n");
+  CHECK(files("cat <<EOF > a\nn: $UNSET\nEOF\n").at("a") == "n: ${UNSET}\n");
   CHECK(files("echo '{\"a\": 1}' > b.json && next").at("b.json") == "{\"a\": 1}");
   CHECK(files("cat <<EOF | tee a\nx\nEOF\nnext").empty());
   CHECK(files("cmd > log 2>&1; cat in > out; cat <<EOF\nx").empty());

@@ -158,19 +158,6 @@ void take_workload(Settings& launcher) {
   put("slurm.gpus_per_node", type.text.substr(type.text.rfind('-') + 1), type);
 }
 
-/// A text for a shell, in which what is not known stays a variable that nobody set.
-std::string with_gaps(const ShellWord& word) {
-  std::string text = word.text;
-  auto gaps = word.gaps;
-  if (gaps.empty() && !word.unknown.empty()) gaps.push_back({0, word.unknown});
-  for (auto gap = gaps.rbegin(); gap != gaps.rend(); ++gap) {
-    const bool expands = gap->name.starts_with('$');
-    const auto name = gap->name.substr(0, gap->name.find(','));  // of "N, which is set under a condition"
-    text.insert(std::min(gap->at, text.size()), expands ? gap->name : "${" + name + "}");
-  }
-  return text;
-}
-
 /// Takes off a command what stands around the program that it runs, from the front on.
 class Unwrapper {
  public:

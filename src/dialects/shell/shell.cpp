@@ -321,17 +321,18 @@ void Shell::read_document() {
     text.append(line).append("\n");
   }
   count(text.size());
-  document_->text = document_->expands ? expanded(text) : std::move(text);
+  document_->text = document_->expands ? expanded(text) : ShellWord{std::move(text), line(), {}};
 }
 
 void Shell::keep_file() {
   const std::string name = std::exchange(written_, {});
-  const auto document = std::exchange(document_, std::nullopt);
+  auto document = std::exchange(document_, std::nullopt);
   if (words_.empty()) return;
+  if (document) document->text.line = words_.back().line;
   const std::string& program = words_.front().text;
-  if (program == "read" && document) set(words_.back().text, {{document->text, words_.back().line, {}}});
+  if (program == "read" && document) set(words_.back().text, {document->text});
   if (name.empty()) return;
-  if (program == "cat" && document) script_.files[name] = document->text;
+  if (program == "cat" && document) script_.files[name] = with_gaps(document->text);
   if (program == "printf" && words_.size() == 2) script_.files[name] = with_line_ends(words_[1].text);
   if (program != "echo") return;
   std::string text;

@@ -27,6 +27,9 @@ struct ShellWord {
 /// Puts a word behind another.
 void append(ShellWord& word, const ShellWord& more);
 
+/// A text for a shell, in which what is not known stays a variable that nobody set.
+std::string with_gaps(const ShellWord& word);
+
 struct ShellCommand {
   std::vector<ShellWord> words;
   std::map<std::string, ShellWord> environment;  ///< those of the variables it starts with that launchers read

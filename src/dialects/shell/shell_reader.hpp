@@ -42,8 +42,8 @@ class ShellWords {
   const Words* list(const std::string& name) const;
   const std::map<std::string, ShellWord>& variables() const { return variables_; }
 
-  /// A here-document, in which variables are expanded and quotes are left alone. What is not known stays "$NAME".
-  std::string expanded(std::string_view document);
+  /// A here-document, in which variables are expanded and quotes are left alone.
+  ShellWord expanded(std::string_view document);
 
   /// Keeps what expands from outgrowing any script.
   void count(std::size_t size);
@@ -70,6 +70,7 @@ class ShellWords {
   Words expand_name();
   Words expand_arithmetic();
   Words expand_command();
+  std::optional<Words> folder_of(std::string_view command);
   Words expand_braces(const std::string& inner);
   Words expand_default(std::string_view text);
   Words expand_trimmed(const std::string& name, std::string_view tail);
@@ -143,7 +144,7 @@ class ShellBranches {
 struct HereDocument {
   std::string end;
   bool expands = true;
-  std::string text;
+  ShellWord text;
 };
 
 class Shell : private ShellWords {

@@ -42,6 +42,18 @@ void append(ShellWord& word, const ShellWord& more) {
   word.text += more.text;
 }
 
+std::string with_gaps(const ShellWord& word) {
+  std::string text = word.text;
+  auto gaps = word.gaps;
+  if (gaps.empty() && !word.unknown.empty()) gaps.push_back({0, word.unknown});
+  for (auto gap = gaps.rbegin(); gap != gaps.rend(); ++gap) {
+    const bool expands = gap->name.starts_with('$');
+    const auto name = gap->name.substr(0, gap->name.find(','));  // of "N, which is set under a condition"
+    text.insert(std::min(gap->at, text.size()), expands ? gap->name : "${" + name + "}");
+  }
+  return text;
+}
+
 bool is_name_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool ends_word(char c) { return c == '\0' || std::string_view(" \t\r\n;&|()<>").find(c) != std::string_view::npos; }
 
@@ -92,7 +104,9 @@ const ShellWords::Words* ShellWords::list(const std::string& name) const {
 
 ShellWords::Words ShellWords::value_of(const std::string& name) const {
   const Words* found = list(name);
-  return found == nullptr ? unknown(name) : *found;
+  if (found != nullptr) return *found;
+  if (name == "HOME") return {{"~", line_, {}}};  // folders that every shell knows
+  return name == "PWD" ? Words{{".", line_, {}}} : unknown(name);
 }
 
 ShellWords::Words ShellWords::read_words(bool splits) {
@@ -240,10 +254,21 @@ ShellWords::Words ShellWords::expand_arithmetic() {
   return {{std::to_string(value.value), line_, {}}};
 }
 
+/// The folder that a script stands in or is started in, and one from there: `pwd`, `dirname "$0"`, `cd PATH && pwd`.
+std::optional<ShellWords::Words> ShellWords::folder_of(std::string_view command) {
+  const bool own = command.starts_with("dirname ") &&
+                   (command.find("$0") != command.npos || command.find("BASH_SOURCE") != command.npos);
+  if (command == "pwd" || own) return Words{{".", line_, {}}};
+  const auto path = quantity::without_end(quantity::without_start(command, "cd "), " && pwd");
+  if (path.size() + std::string_view("cd  && pwd").size() != command.size()) return std::nullopt;
+  return expand_default(path);
+}
+
 /// The output of `expr` of integers, and of what says where a program is, which its name says as well; no other command
 /// is run.
 ShellWords::Words ShellWords::expand_command() {
   const std::string inner = bracketed('(', ')');
+  if (auto folder = folder_of(inner)) return *std::move(folder);
   for (const std::string_view finder : {"command -v ", "which "}) {
     const auto program = quantity::without_start(inner, finder);
     const auto is_plain = [](char c) { return is_name_char(c) || c == '-' || c == '.' || c == '/'; };
@@ -342,20 +367,20 @@ ShellWords::Words ShellWords::expand_default(std::string_view text) {
   return value.empty() ? Words{{"", line_, {}}} : value;
 }
 
-std::string ShellWords::expanded(std::string_view document) {
+ShellWord ShellWords::expanded(std::string_view document) {
   const Cursor outer = enter(document);
-  std::string result;
+  ShellWord result{"", line_, {}};
   while (!at_end()) {
     const bool escapes =
         peek() == '\\' && peek(1) != '\0' && std::string_view("\\$`\n").find(peek(1)) != std::string_view::npos;
     if (escapes) next();
     if (escapes || (peek() != '$' && peek() != '`')) {
-      result += next();
+      result.text += next();
       continue;
     }
     for (const ShellWord& word : expand()) {
       count(word.text.size() + word.unknown.size());
-      result.append(word.unknown.empty() ? "" : "$").append(word.unknown).append(word.text);
+      append(result, word);
     }
   }
   leave(outer);
