@@ -93,6 +93,10 @@ void rename(const Format& format, Settings& settings);
 
 const FormatRow* find_row(const Format& format, std::string_view key);
 
+/// The term that a key says by itself, or with others that say nothing without it; empty for what is assumed instead,
+/// or moves nothing.
+std::string_view term_of(const Format& format, std::string_view key);
+
 /// Takes out of a server's settings those whose value nobody knows, for an option to say their terms.
 /// \return those terms
 std::vector<Given> take_open(const Format& format, Settings& settings);

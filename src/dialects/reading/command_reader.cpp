@@ -96,6 +96,18 @@ void take_files_of_folder(Start& start) {
   }
 }
 
+/// An option of a server that says one thing takes one value: what stands behind it is a word of the command.
+void take_words_behind(Start& start) {
+  if (!start.format->serves) return;
+  for (Setting& option : start.options.settings.all()) {
+    if (option.items.size() < 2 || term_of(*start.format, option.key).empty()) continue;
+    for (std::size_t at = 1; at < option.items.size(); ++at)
+      start.options.positional.push_back({option.items[at], line_of(option.where), {}});
+    option.text = option.items.front();
+    option.items.clear();
+  }
+}
+
 /// Parts of the names of programs that train.
 constexpr std::string_view trains[] = {"train", "tune", "sft", "gpt.py", "dpo"};
 
@@ -157,6 +169,7 @@ std::optional<Reading> CommandReader::read(const ShellCommand& command, const Se
   take_accelerate(launch.launcher, readings);
   take_config_of_environment(launch, start);
   take_files_of_folder(start);
+  take_words_behind(start);
   Settings settings = with_file(std::move(start.options), start.config);
   if (find_row(*start.format, "recipe") == nullptr) settings.remove("recipe");
   const ShellWord& program = launch.words.front();

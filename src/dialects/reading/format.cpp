@@ -99,19 +99,6 @@ const serving::EngineOption* option_of(const Format& format, std::string_view ke
   return quantity::find_if_or_null(serving::row_of(engine->value).options, is_it);
 }
 
-/// The term that a key says by itself, or with others that say nothing without it; empty for what is assumed instead,
-/// or moves nothing.
-std::string_view term_of(const Format& format, std::string_view key) {
-  if (const auto* option = option_of(format, key)) {
-    const bool by_itself = option->says == serving::Says::value || option->says == serving::Says::number ||
-                           option->says == serving::Says::rule;
-    return by_itself ? option->term : std::string_view();
-  }
-  const FormatRow* row = find_row(format, key);
-  const bool says = row != nullptr && (row->use == Use::term || row->use == Use::written || row->use == Use::rule);
-  return says ? row->name : std::string_view();
-}
-
 void take_option(const serving::EngineOption& option, const Setting& setting, Sheet& sheet) {
   using serving::Says;
   switch (option.says) {
@@ -127,6 +114,17 @@ void take_option(const serving::EngineOption& option, const Setting& setting, Sh
 }
 
 }  // namespace
+
+std::string_view term_of(const Format& format, std::string_view key) {
+  if (const auto* option = option_of(format, key)) {
+    const bool by_itself = option->says == serving::Says::value || option->says == serving::Says::number ||
+                           option->says == serving::Says::rule;
+    return by_itself ? option->term : std::string_view();
+  }
+  const FormatRow* row = find_row(format, key);
+  const bool says = row != nullptr && (row->use == Use::term || row->use == Use::written || row->use == Use::rule);
+  return says ? row->name : std::string_view();
+}
 
 std::vector<Spelling> spellings_of(std::string_view words) {
   if (words.starts_with('@')) words = quantity::find_or_null(word_lists, words.substr(1), &WordList::name)->words;

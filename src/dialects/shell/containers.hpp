@@ -69,6 +69,7 @@ struct Surroundings {
   const Node* selector = nullptr;
   const Node* affinity = nullptr;
   const Node* replicas = nullptr;  ///< of a job whose workers train together
+  const Node* cards = nullptr;     ///< of a service of Dynamo's, beside its container
   bool has_master = false;         ///< which is one more machine
   const Node* copies = nullptr;    ///< of what stands below, each for itself
 };

@@ -166,12 +166,15 @@ void find_services(const Node& file, const Node* runtime, std::string_view place
   found.push_back(std::move(launch));
 }
 
-/// Accelerators of each pod, times the pods where they are one cluster of Ray (templates/ray-cluster.yaml).
+/// Accelerators of each pod, times the pods where they are one cluster of Ray, and its head's
+/// (templates/ray-cluster.yaml).
 std::string of_all_pods(const Node& spec, const Node& each) {
-  const Node* ray = below(&spec, {"raySpec", "enabled"});
+  const Node* ray = spec.find("raySpec");
+  const Node* enabled = below(ray, {"enabled"});
   const Node* pods = spec.find("replicaCount");
-  if (ray == nullptr || pods == nullptr || ray->text != "true") return each.text;
-  const auto all = shell_arithmetic(each.text + " * " + pods->text, {});
+  if (enabled == nullptr || pods == nullptr || enabled->text != "true") return each.text;
+  const Node* head = below(ray, {"headNode", "requestGPU"});
+  const auto all = shell_arithmetic(each.text + " * " + pods->text + " + " + (head == nullptr ? "0" : head->text), {});
   return all.known ? std::to_string(all.value) : each.text;
 }
 
@@ -197,6 +200,10 @@ std::vector<LaunchCommand> helm_launches(const Node& file, std::string_view plac
     add_option(launch, "--model", spec.find("modelURL"));
     const Node* config = spec.find("vllmConfig");
     for (const auto& [theirs, ours] : options) add_option(launch, ours, below(config, {theirs}));
+    add_option(launch, "--kv-transfer-config.kv_role", below(&spec, {"lmcacheConfig", "kvRole"}));
+    if (const Node* buffer = below(&spec, {"lmcacheConfig", "nixlBufferSize"})) {
+      launch.assumed.push_back("nixlBufferSize " + buffer->text + " (" + buffer->where + "): no buffer is counted");
+    }
     const Node* chunks = below(config, {"enableChunkedPrefill"});
     const Node* keeps = below(config, {"enablePrefixCaching"});
     if (chunks != nullptr && chunks->text == "false") add_option(launch, "--no-enable-chunked-prefill", {}, *chunks);

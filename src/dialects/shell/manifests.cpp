@@ -68,7 +68,8 @@ void take_affinity(const Node& node, LaunchCommand& launch) {
 const Node* workers_of(const Node& node) {
   if (const Node* worker = below(&node, {"pytorchReplicaSpecs", "Worker", "replicas"})) return worker;
   if (const Node* size = below(&node, {"leaderWorkerTemplate", "size"})) return size;
-  if (const Node* nodes = node.find("numNodes")) return nodes;  // Kubeflow's TrainJob
+  if (const Node* nodes = node.find("numNodes")) return nodes;                     // Kubeflow's TrainJob
+  if (const Node* nodes = below(&node, {"multinode", "nodeCount"})) return nodes;  // Dynamo
   const Node* mode = node.find("completionMode");
   return mode != nullptr && mode->text == "Indexed" ? node.find("completions") : nullptr;
 }
@@ -113,6 +114,7 @@ void take_nodes(const Node& node, Surroundings& around) {
   if (const Node* own = node.find("nodeSelector")) around.selector = own;
   if (const Node* own = node.find("affinity")) around.affinity = own;
   if (const Node* own = workers_of(node)) around.replicas = own;
+  if (const Node* own = below(&node, {"resources", "limits", "gpu"})) around.cards = own;
   if (const Node* own = node.find("replicas"); around.replicas == nullptr && own != nullptr) around.copies = own;
   if (below(&node, {"pytorchReplicaSpecs", "Master"}) != nullptr) around.has_master = true;
 }
@@ -120,6 +122,7 @@ void take_nodes(const Node& node, Surroundings& around) {
 void add_surroundings(const Surroundings& around, LaunchCommand& launch) {
   if (around.affinity != nullptr) take_affinity(*around.affinity, launch);
   if (around.selector != nullptr) take_label(*around.selector, launch);
+  if (around.cards != nullptr) put(launch, "container.gpus", around.cards->text, around.cards->where);
   assume_one_of(around.copies, launch);
   const std::int64_t workers = number_in(around.replicas);
   constexpr std::int64_t most = 1'000'000;
