@@ -1128,6 +1128,7 @@ class ServeOptions(TypedDict, total=False):
     flash: Option
     prefix_cache: Option
     wait_steps: Option
+    stream_interval: Option
     draft: Option
     accept: Option
     max_loras: Option

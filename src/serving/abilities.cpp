@@ -53,6 +53,7 @@ constexpr OptionRow option_rows[] = {
     {"flash", &has<&EngineOptions::flash>},
     {"prefix_cache", &has<&EngineOptions::prefix_cache>},
     {"wait_steps", &is_positive<&EngineOptions::wait_steps>},
+    {"stream_interval", &has<&EngineOptions::stream_interval>},
     {"draft", [](const Serving& serving) { return serving.options.draft.kind != spec::DraftKind::none; }},
     {"max_loras", &is_positive<&EngineOptions::max_loras>},
     {"group_size", [](const Serving& serving) { return serving.group_size > 0; }, "quant"},

@@ -271,7 +271,7 @@ void LoadClock::prepare_steps() {
   engine_.replayed = clock_.replayed();
   engine_.wait_steps = deployment_.question.serving.options.wait_steps;
   engine_.request_s = server_time(0, 0);
-  engine_.seat_s = 1e-3 * overheads().seat_ms;
+  engine_.seat_s = seat_time();
   engine_.token_s = server_time(0, 1) - server_time(0, 0);
 }
 
@@ -319,7 +319,15 @@ double LoadClock::server_time(double admitted, double prompt) const {
   const EngineRow& row = row_of(deployment_.question.serving.engine);
   if (role_of(deployment_) == ServerRole::decode && row.handover.by_chunks) return 0.0;
   const Overheads& beside = overheads();
-  return 1e-3 * (row.pace().first_ms + beside.seat_ms * admitted) + micro * beside.token_us * prompt;
+  return 1e-3 * row.pace().first_ms + seat_time() * admitted + micro * beside.token_us * prompt;
+}
+
+/// A server that sends several tokens together hands on as many fewer messages while a new request comes (vLLM pull
+/// request 27869; SGLang managers/scheduler_output_processor_mixin.py, stream_output_generation; TensorRT-LLM
+/// llmapi/llm_args.py, stream_interval). The first token of an answer goes by itself.
+double LoadClock::seat_time() const {
+  const auto together = deployment_.question.serving.options.stream_interval.value_or(1);
+  return 1e-3 * overheads().seat_ms / static_cast<double>(together);
 }
 
 }  // namespace llmcalc::serving

@@ -56,6 +56,7 @@ const std::vector<EngineOption> engine_options{
     {"flash", "0"},
     {"prefix_cache", "0"},
     {"wait_steps", "4"},
+    {"stream_interval", "20"},
     {"draft", "mtp:2", {"model", "qwen3.5-9b"}},
     {"max_loras", "3"},
     {"split", "row"},

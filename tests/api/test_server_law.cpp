@@ -88,6 +88,7 @@ const std::vector<Value> options{
     {"prefix_cache", "0"},
     {"prefix_cache", "1"},
     {"wait_steps", "4"},
+    {"stream_interval", "20"},
     {"max_loras", "3"},
     {"split", "row"},
     {"split", "tensor"},

@@ -81,6 +81,7 @@ struct EngineOptions {
   std::optional<quantity::Bandwidth> host_bandwidth;  ///< of the host's memory; empty: a usual desktop's
   std::optional<bool> flash;                          ///< one attention kernel, without scores in memory
   std::optional<bool> prefix_cache;                   ///< what requests have in common is kept for later ones
+  std::optional<std::int64_t> stream_interval;        ///< tokens of an answer behind its first that are sent together
   double wait_steps = 0.0;     ///< decoding steps for which a new request is let wait, in the mean
   std::int64_t max_loras = 0;  ///< adapters resident beside the model
   Draft draft;

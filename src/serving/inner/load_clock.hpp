@@ -180,6 +180,7 @@ class LoadClock {
   Speed writing(double concurrency) const;
   Tail tail_of_rate(const Speed& mean, bool as_it_comes) const;
   double server_time(double admitted, double prompt) const;
+  double seat_time() const;
   void read_first(Speed& speed) const;
 
   const Deployment& deployment_;
