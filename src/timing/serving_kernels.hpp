@@ -84,6 +84,7 @@ class ServingKernels {
   void take_attention(const spec::Accelerator& gpu);
   void take_mixtures(const spec::Accelerator& gpu, std::string_view engine);
   void take_links(const spec::Accelerator& gpu);
+  void take_pcie(double own);
 
   static constexpr std::size_t kinds = 8;
   static constexpr std::size_t sizes = 17;

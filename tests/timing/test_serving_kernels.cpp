@@ -2,8 +2,10 @@
 #include "timing/kernel_prices.hpp"
 #include "timing/serving_kernels.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace llmcalc;
@@ -131,6 +133,33 @@ TEST_CASE("an all-reduce never gets shorter with its size, nor with ranks on one
     }
   }
   CHECK(us(kernels_of("h100-sxm").all_reduce(1e6, 1)) == 0.0);
+}
+
+TEST_CASE("a faster PCIe never makes an all-reduce slower", "[serving]") {
+  for (const char* gpu : {"l4", "l40s", "rtx-4090", "rtx-pro-6000-blackwell", "h100-pcie"}) {
+    auto card = *test::question_of(std::string("--model llama-3-8b --gpu ") + gpu).gpu;
+    card.link.reset();
+    std::vector<ServingKernels> faster;
+    for (double rate = 4; rate < 300; rate *= 1.03) {
+      card.pcie = quantity::gigabytes_per_second(rate);
+      faster.emplace_back(card, "fastest");
+    }
+    for (const int ranks : {2, 4, 8, 16}) {
+      for (double bytes = 1024; bytes < 1e9; bytes *= 1.9) {
+        CAPTURE(gpu, ranks, bytes);
+        const auto takes = [&](const ServingKernels& kernels) { return us(kernels.all_reduce(bytes, ranks)); };
+        const auto slower = [&](const auto& one, const auto& next) { return takes(next) > takes(one) * (1 + 1e-12); };
+        CHECK(std::ranges::adjacent_find(faster, slower) == faster.end());
+      }
+    }
+  }
+}
+
+// NVIDIA aiconfigurator, vllm custom_allreduce of L40S: a mebibyte among 2, 4 and 8.
+TEST_CASE("a card with the measured PCIe exchanges in the measured time", "[serving]") {
+  const ServingKernels kernels = kernels_of("l40s");
+  for (const auto& [ranks, measured] : {std::pair{2, 60.25}, {4, 123.4}, {8, 193.8}})
+    CHECK(us(kernels.all_reduce(1 << 20, ranks)) == Approx(measured));
 }
 
 // Operands for which a part has no units are widened: what remains is that fewer bytes are read.
