@@ -195,6 +195,58 @@ kv_cache_config: {dtype: fp8}
      "model=Qwen/Qwen3-8B tp=4 pp=1"},
 };
 
+/// slime tests/test_qwen3_vl_8B_fsdp, scripts/run-qwen3-30B-A3B-lora: another backend, and adapters.
+constexpr test::PublicFile slime_files[] = {
+    {"shards of PyTorch", R"(
+python3 train.py --hf-checkpoint /root/Qwen3-8B --advantage-estimator grpo --rollout-max-response-len 8192 \
+  --global-batch-size 128 --train-backend fsdp --gradient-checkpointing --attn-implementation flash_attention_3 \
+  --actor-num-nodes 1 --actor-num-gpus-per-node 8 --colocate
+)",
+     "framework=torch sharding=fsdp2 dtype=mixed-bf16 recompute=full attention=flash gpus=8"},
+    {"adapters", R"(
+python3 train.py --hf-checkpoint /root/Qwen3-8B --advantage-estimator grpo --rollout-max-response-len 8192 \
+  --global-batch-size 128 --use-lora --lora-rank 32 --actor-num-nodes 1 --actor-num-gpus-per-node 8 --colocate
+)",
+     "framework=nemo method=lora lora_rank=32"},
+};
+
+/// Primus examples/megatron: a variable without a default stays for whoever reads the question.
+constexpr test::PublicFile primus_files[] = {
+    {"several variables", R"(
+work_group: amd
+modules:
+  pre_trainer:
+    framework: megatron
+    config: pre_trainer.yaml
+    model: ${PREFIX:}${PRIMUS_MODEL:llama3.1_8B}.yaml
+    overrides: {micro_batch_size: "${MBS:2}", global_batch_size: 128, seq_length: 8192}
+)",
+     "model=llama3.1_8B micro_batch=2"},
+};
+
+/// prime-rl trainer.py `model.fp8`, llm-foundry's precision amp_fp8 of Composer: products alone are in FP8.
+constexpr test::PublicFile prime_files[] = {
+    {"products in FP8", R"(
+[model]
+name = "Qwen/Qwen3-8B"
+fp8 = true
+[data]
+seq_len = 4096
+batch_size = 8
+)",
+     "compute=fp8-e4m3"},
+};
+constexpr test::PublicFile foundry_files[] = {
+    {"products in FP8", R"(
+max_seq_len: 2048
+model: {name: mpt_causal_lm, d_model: 2048, n_heads: 16, n_layers: 24, expansion_ratio: 4, vocab_size: 50368}
+global_train_batch_size: 512
+device_train_microbatch_size: 4
+precision: amp_fp8
+)",
+     "dtype=mixed-bf16 compute=fp8-e4m3"},
+};
+
 }  // namespace
 
 TEST_CASE("Trainers' files of this autumn are read as their trainers take them") {
@@ -203,6 +255,10 @@ TEST_CASE("Trainers' files of this autumn are read as their trainers take them")
   test::check_public(factory_files, "run.yaml", "LLaMA-Factory configuration");
   test::check_public(megatron_files, "run.sh", "ms-swift options for Megatron");
   test::check_public(verl_files, "run.sh", "verl configuration");
+  test::check_public(slime_files, "run.sh", "slime arguments");
+  test::check_public(primus_files, "run.yaml", "Primus experiment");
+  test::check_public(prime_files, "run.toml", "prime-rl configuration");
+  test::check_public(foundry_files, "run.yaml", "llm-foundry configuration");
 }
 
 TEST_CASE("Servers' files of this autumn are read as their engines take them") {

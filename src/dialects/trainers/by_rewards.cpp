@@ -304,12 +304,17 @@ void prime_rl_rules(Sheet& sheet) {
 }
 
 /// slime/backends/megatron_utils/arguments.py, set_default_megatron_args: bf16 and the distributed optimizer always.
+/// slime/backends/fsdp_utils/actor.py, arguments.py: fp32 shards under bf16 products.
 void slime_rules(Sheet& sheet) {
-  megatron_rules(sheet);
-  sheet.say("framework", "nemo", *sheet.find({"advantage_estimator", "loss_type", "hf_checkpoint"}));
+  const Setting* backend = sheet.text("train_backend") == "fsdp" ? sheet.find("train_backend") : nullptr;
+  if (backend == nullptr) megatron_rules(sheet);
+  const Setting& because = *sheet.find({"advantage_estimator", "loss_type", "hf_checkpoint"});
+  sheet.say("framework", backend == nullptr ? "nemo" : "torch", backend == nullptr ? because : *backend);
   sheet.unsay("dtype");
-  sheet.by_default("dtype", "bf16", "slime default");
-  sheet.by_default("sharding", "zero1", "slime default");
+  sheet.by_default("dtype", backend == nullptr ? "bf16" : "mixed-bf16", "slime default");
+  sheet.by_default("sharding", backend == nullptr ? "zero1" : "fsdp2", "slime default");
+  if (backend != nullptr) sheet.by_default("attention", "flash", "slime default");
+  if (sheet.is_on("use_lora")) take_lora(sheet, "lora_rank", "lora_target_modules");
   if (const Setting* from = sheet.find("hf_checkpoint"); from != nullptr && !sheet.has("layers")) {
     const auto path = quantity::without_end(std::string_view(from->text), "/");
     sheet.say("model", std::string(path.substr(path.rfind('/') + 1)), *from);
@@ -325,8 +330,6 @@ void slime_rules(Sheet& sheet) {
   sheet.by_default("algorithm", "grpo", "slime default");
   if (const Setting* critic = sheet.find({"critic_num_gpus_per_node", "critic_num_nodes"}))
     ask_policy_alone(sheet, *critic);
-  if (sheet.text("train_backend") == "fsdp")
-    sheet.leave_open("sharding", "train_backend fsdp is not read", *sheet.find("train_backend"));
   take_engine(sheet, sheet.is_on("colocate") ? Engine::asleep : Engine::apart, {}, {});
   take_reference_on_host(sheet, "slime: the reference's weights are swapped in from the host");
 }

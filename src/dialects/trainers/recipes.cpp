@@ -262,6 +262,7 @@ void llm_foundry_rules(Sheet& sheet) {
   take_mpt(sheet);
   take_composer_sharding(sheet);
   sheet.by_default("dtype", "mixed-bf16", "llm-foundry default");
+  if (sheet.text("precision") == "amp_fp8") sheet.say("compute", "fp8-e4m3", *sheet.find("precision"));
   if (const Setting* rank = sheet.find("model.peft_config.r")) {
     sheet.say("method", "lora", *rank);
     sheet.say("lora_rank", rank->text, *rank);
@@ -280,12 +281,15 @@ void llm_foundry_rules(Sheet& sheet) {
 /// Values that a variable of the environment may replace: "${PRIMUS_MODEL:deepseek_v3}.yaml".
 void take_primus_defaults(Settings& settings) {
   for (Setting& setting : settings.all()) {
-    const auto begin = setting.text.find("${");
-    const auto colon = setting.text.find(':', begin);
-    const auto end = setting.text.find('}', colon);
-    if (begin == std::string::npos || end == std::string::npos) continue;
-    setting.text =
-        setting.text.substr(0, begin) + setting.text.substr(colon + 1, end - colon - 1) + setting.text.substr(end + 1);
+    std::string& text = setting.text;
+    for (std::size_t at = 0; (at = text.find("${", at)) != text.npos;) {
+      const auto end = text.find('}', at);
+      const auto colon = text.find(':', at);
+      if (end != text.npos && colon < end)
+        text.replace(at, end + 1 - at, text.substr(colon + 1, end - colon - 1));
+      else
+        at += 2;
+    }
   }
 }
 
