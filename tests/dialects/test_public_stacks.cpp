@@ -289,6 +289,17 @@ eval $cmd
   CHECK(reading.open.front().term == "gpus");
 }
 
+/// AutoGPTQ's group_size -1.
+TEST_CASE("Weights with one scale for all inputs are said to be") {
+  const auto reading = test::read_alone(
+      R"({"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
+          "intermediate_size": 11008, "vocab_size": 32000,
+          "quantization_config": {"quant_method": "gptq", "bits": 4, "group_size": -1}})",
+      "config.json");
+  test::check_terms(reading, "quant=gptq group_size=4096");
+  CHECK(reading.assumptions.size() == 1);
+}
+
 /// DeepSpeedExamples: options of Megatron-LM 1.1.5, and those of DeepSpeed-Chat.
 TEST_CASE("Older scripts that DeepSpeed starts say batch, length and precision") {
   test::check_terms(test::read_alone("deepspeed --num_gpus 8 pretrain_gpt2.py --model-parallel-size 4 --num-layers 64 "

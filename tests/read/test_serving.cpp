@@ -86,6 +86,9 @@ TEST_CASE("weights are packed as the name says under which they were asked for")
   CHECK(quant("hugging-quants/Meta-Llama-3.1-8B-Instruct-AWQ-INT4", "vllm") == Quant::awq);
   CHECK(quant("RedHatAI/Llama-3.1-8B-Instruct-FP8", "vllm") == Quant::fp8);
   CHECK(quant("deepseek-ai/DeepSeek-V3-FP8", "vllm") == Quant::fp8_block);
+  CHECK(quant("Qwen/Qwen3-32B-FP8", "vllm") == Quant::fp8_block);
+  CHECK(quant("RedHatAI/Qwen3-32B-FP8-dynamic", "vllm") == Quant::fp8);
+  CHECK(quant("qwen3-32b-fp8-dynamic", "vllm") == Quant::fp8);
   CHECK(quant("unsloth/Llama-3.1-8B-Instruct-bnb-4bit", "vllm") == Quant::bnb_nf4);
   CHECK(quant("Qwen/Qwen2.5-7B-Instruct-GPTQ-Int8", "vllm") == Quant::gptq_8bit);
   CHECK(quant("unsloth/gpt-oss-20b-BF16", "vllm") == Quant::bf16);

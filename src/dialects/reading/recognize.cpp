@@ -291,9 +291,12 @@ void take_groups(const Settings& keys, formats::Quant quant, std::string_view pl
   if (formats::facts(quant).group != usual) return;
   for (const std::string_view key : {"config_groups.group_0.weights.group_size", "group_size"}) {
     const Setting* setting = keys.find(key);
-    if (setting == nullptr || !quantity::is_number(setting->text) || setting->text == std::to_string(usual)) continue;
+    if (setting == nullptr || setting->text == std::to_string(usual)) continue;
+    const bool whole = setting->text == "-1";  // AutoGPTQ: a scale for all inputs of an output
+    if (!whole && !quantity::is_number(setting->text)) continue;
     const auto where = fmt::format("{}:{}", place, key);
-    reading.words.push_back({"group_size", setting->text, {Source::file, where}});
+    if (whole) reading.assumptions.push_back({where + " -1: a scale for all inputs counts as one for 4,096"});
+    reading.words.push_back({"group_size", whole ? "4096" : setting->text, {Source::file, where}});
     return;
   }
 }
