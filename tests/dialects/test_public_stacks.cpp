@@ -289,6 +289,24 @@ eval $cmd
   CHECK(reading.open.front().term == "gpus");
 }
 
+/// kubernetes StatefulSet of SGLang: its copies are the machines of one server.
+TEST_CASE("Copies that join each other are not servers of their own") {
+  constexpr auto set = R"(
+apiVersion: apps/v1
+kind: StatefulSet
+spec:
+  replicas: 2
+  template:
+    spec:
+      containers:
+      - image: lmsysorg/sglang:latest
+        command: [python3, -m, sglang.launch_server, --model, deepseek-ai/DeepSeek-R1, --tp, "16", --nnodes, "2"]
+)";
+  const auto reading = test::read_alone(set, "set.yaml");
+  test::check_terms(reading, "tp=16 nodes=2");
+  for (const auto& said : reading.assumptions) CHECK(said.sentence().find("replicas") == std::string::npos);
+}
+
 /// AutoGPTQ's group_size -1.
 TEST_CASE("Weights with one scale for all inputs are said to be") {
   const auto reading = test::read_alone(

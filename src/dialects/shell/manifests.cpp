@@ -131,7 +131,8 @@ void add_surroundings(const Surroundings& around, LaunchCommand& launch) {
 }
 
 void assume_one_of(const Node* copies, LaunchCommand& launch) {
-  if (number_in(copies) < 2) return;
+  const auto joins = [](const ShellWord& word) { return word.text.starts_with("--nnodes"); };
+  if (number_in(copies) < 2 || std::ranges::any_of(launch.words, joins)) return;
   launch.assumed.push_back(
       fmt::format("one of {} replicas ({}): each is a server of its own", copies->text, copies->where));
 }

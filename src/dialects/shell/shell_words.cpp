@@ -259,9 +259,9 @@ std::optional<ShellWords::Words> ShellWords::folder_of(std::string_view command)
   const bool own = command.starts_with("dirname ") &&
                    (command.find("$0") != command.npos || command.find("BASH_SOURCE") != command.npos);
   if (command == "pwd" || own) return Words{{".", line_, {}}};
-  const auto path = quantity::without_end(quantity::without_start(command, "cd "), " && pwd");
-  if (path.size() + std::string_view("cd  && pwd").size() != command.size()) return std::nullopt;
-  return expand_default(path);
+  if (!command.starts_with("cd ") || !command.ends_with("pwd")) return std::nullopt;
+  const auto path = quantity::without_start(command.substr(std::string_view("cd ").size()), "-- ");
+  return expand_default(quantity::trim(path.substr(0, path.find_first_of("&>;"))));
 }
 
 /// The output of `expr` of integers, and of what says where a program is, which its name says as well; no other command
