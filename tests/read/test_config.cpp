@@ -324,6 +324,9 @@ TEST_CASE("a list of layers that does not fit is refused at its key") {
   auto error = mistake(llama(R"("model_type": "gemma2", "sliding_window": 8, "layer_types": ["full_attention"])"));
   CHECK(error.place() == "config.json:/layer_types");
   CHECK_THAT(error.problem(), Catch::Matchers::Contains("lists 1 layers, expected 4"));
+  const auto with_a_fifth = llama(R"("model_type": "gemma2", "sliding_window": 8, "num_nextn_predict_layers": 1,
+      "layer_types": ["full_attention", "full_attention", "full_attention", "sliding_attention", "full_attention"])");
+  CHECK(read::read_config(with_a_fifth, "x").shape.layers == 4);
   error = mistake(llama(R"("model_type": "gemma2", "sliding_window": 8,
       "layer_types": ["full_attention", "mamba", "mamba", "mamba"])"));
   CHECK_THAT(error.problem(), Catch::Matchers::Contains("'mamba'"));

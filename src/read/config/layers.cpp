@@ -44,10 +44,12 @@ std::optional<Period> period_of(const std::vector<bool>& marked) {
 }
 
 /// A list of the file that names the kind of each layer has as many words as there are layers, of a decoder behind an
-/// encoder its own, or as the file says that it has where some run again, and of those that the family knows.
+/// encoder its own, or as the file says that it has where some run again, and of those that the family knows. Those
+/// that predict may stand behind them (stepfun-ai/Step-3.5-Flash config.json: 45 layers, 48 words).
 void check_layer_list(ConfigReader& reader) {
   constexpr std::array<std::string_view, 1> key = {"layer_types"};
   constexpr std::array<std::string_view, 1> count_key = {"num_hidden_layers"};
+  constexpr std::array<std::string_view, 1> predicting_key = {"num_nextn_predict_layers"};
   const auto types = reader.object().texts(key);
   if (!types) return;
   reader.came_from("full_every", types->pointer);
@@ -58,7 +60,9 @@ void check_layer_list(ConfigReader& reader) {
   const auto written = reader.object().number(count_key);
   const bool runs_again = reader.family().layer_field("repeated") != nullptr;
   const bool as_written = runs_again && written && written->value == static_cast<double>(types->value.size());
-  if (std::ssize(types->value) != layers && !as_written) {
+  const auto predicting = reader.object().number(predicting_key);
+  const auto more = static_cast<double>(std::ssize(types->value) - layers);
+  if (more != 0 && !(predicting && predicting->value == more) && !as_written) {
     refuse(fmt::format("lists {} layers, expected {}", types->value.size(), layers));
   }
   if (known.value == nullptr) return;
