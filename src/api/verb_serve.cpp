@@ -16,6 +16,8 @@
 #include "serving/capacity.hpp"
 #include "spec/names.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>

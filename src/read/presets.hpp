@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace llmcalc::read {
@@ -89,6 +90,8 @@ struct ModelPreset {
   /// Its other names. A repository among them is another model of this shape, and names behind it are that model's.
   std::vector<std::string> aliases;
   std::string hf_id;
+  /// Longest contexts of repositories among those, where they are not the shape's own.
+  std::vector<std::pair<std::string, std::int64_t>> max_position_of;
   std::string family;
   std::string license;
   spec::Shape shape;
@@ -112,6 +115,8 @@ struct ModelPreset {
   /// The repository of this shape whose name begins `name`, "Qwen/Qwen3-32B" of "qwen3-32b-awq": its weights are packed
   /// otherwise.
   std::string_view repository_before(std::string_view name) const;
+  /// The shape of the model that `name` says, which may reach further than the entry's, or less far.
+  spec::Shape shape_of(std::string_view name) const;
 };
 
 struct AcceleratorPreset {

@@ -5,8 +5,10 @@
 #include "read/presets/embedded_presets.hpp"
 #include "read/presets/fields.hpp"
 
+#include <fstream>
 #include <map>
 #include <set>
+#include <sstream>
 
 using Catch::Matchers::Contains;
 using namespace llmcalc;
@@ -120,6 +122,28 @@ TEST_CASE("a name that is none of a preset's own stays what it is") {
   const auto llama = Catalogue().model("llama-3.1-8b", "--model");
   CHECK(llama.named("llama3.1:8b").name == "llama-3.1-8b");
   CHECK(llama.named("llama3.1:8b-instruct-q4_K_M").repository == "meta-llama/Llama-3.1-8B");  // no name of the Hub
+}
+
+TEST_CASE("models that share a shape reach as far as each of them was published") {
+  const Catalogue catalogue;
+  std::ifstream file(LLMCALC_TEST_DATA "/read/contexts.txt");
+  REQUIRE(file);
+  int models = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with('#')) continue;
+    std::istringstream words(line);
+    std::string repository;
+    std::int64_t context = 0;
+    words >> repository >> context;
+    CAPTURE(repository);
+    CHECK(catalogue.model(repository, "--model").shape.max_position == context);
+    ++models;
+  }
+  CHECK(models > 350);
+  const auto positions = [&](const char* name) { return catalogue.find_model(name)->shape.max_position; };
+  CHECK(positions("qwen2.5-7b") == 131'072);
+  CHECK(positions("qwen2.5-7b-instruct") == 32'768);
+  CHECK(positions("unsloth/Qwen2.5-7B-Instruct-bnb-4bit") == 32'768);
 }
 
 TEST_CASE("people's names for accelerators and models are known") {

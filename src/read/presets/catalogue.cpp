@@ -231,6 +231,16 @@ std::string_view ModelPreset::repository_before(std::string_view name) const {
   return *std::ranges::max_element(repositories, {}, begun);
 }
 
+spec::Shape ModelPreset::shape_of(std::string_view name) const {
+  spec::Shape of_name = shape;
+  const std::string own = named(name).repository;
+  const std::string_view repository = is_called(name) ? own : repository_before(without_organisation(name));
+  for (const auto& [of, positions] : max_position_of) {
+    if (of == repository) of_name.max_position = positions;
+  }
+  return of_name;
+}
+
 Catalogue::Catalogue(const std::vector<PresetFile>& model_files, const std::vector<PresetFile>& accelerator_files,
                      std::vector<PresetFile> family_files, const std::vector<PresetFile>& rates_files)
     : user_families_(std::move(family_files)), user_rates_(read_rates(rates_files)) {
@@ -242,10 +252,16 @@ Catalogue::Catalogue(const std::vector<PresetFile>& model_files, const std::vect
 }
 
 ModelPreset Catalogue::model(std::string_view name, std::string_view place) const {
-  return find(user_models_, name, place);
+  ModelPreset preset = find(user_models_, name, place);
+  preset.shape = preset.shape_of(name);
+  return preset;
 }
 
-std::optional<ModelPreset> Catalogue::find_model(std::string_view name) const { return find(user_models_, name); }
+std::optional<ModelPreset> Catalogue::find_model(std::string_view name) const {
+  auto preset = find(user_models_, name);
+  if (preset) preset->shape = preset->shape_of(name);
+  return preset;
+}
 
 AcceleratorPreset Catalogue::rated(AcceleratorPreset preset) const {
   preset.accelerator.generation = generation_for(preset.accelerator);

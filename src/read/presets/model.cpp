@@ -168,10 +168,20 @@ void merge_config(ModelPreset& preset, const JsonPlace& value) {
   preset.config = merged.dump();
 }
 
+void read_positions(ModelPreset& preset, const JsonPlace& value) {
+  constexpr std::int64_t longest = std::int64_t{1} << 30;
+  const std::vector<std::string_view> known(preset.aliases.begin(), preset.aliases.end());
+  for (const std::string& repository : value.keys()) {
+    if (!quantity::contains(known, repository)) fail_unknown_key(value, repository, known);
+    preset.max_position_of.emplace_back(repository, value.member(repository).integer(longest, 1));
+  }
+}
+
 constexpr Field<ModelPreset> record_fields[] = {
     {"id", [](ModelPreset& preset, const JsonPlace& value) { preset.id = read_name(value); }},
     {"base", set<&ModelPreset::base>},
     {"aliases", [](ModelPreset& preset, const JsonPlace& value) { preset.aliases = read_names(value); }},
+    {"max_position_of", read_positions},
     {"hf_id", [](ModelPreset& preset, const JsonPlace& value) { preset.hf_id = read_name(value); }},
     {"family", set<&ModelPreset::family>},
     {"license", set<&ModelPreset::license>},
