@@ -307,6 +307,17 @@ spec:
   for (const auto& said : reading.assumptions) CHECK(said.sentence().find("replicas") == std::string::npos);
 }
 
+/// llama-swap config.example.yaml: a program by the build that it is.
+TEST_CASE("The first of several servers is asked about, whichever build it is of") {
+  constexpr auto swap = R"(
+macros: {latest: /path/to/llama-server/llama-server-ec9e0301}
+models:
+  a: {cmd: "${latest} --model path/to/gpt-oss-120B.gguf --ctx-size 16384"}
+  b: {cmd: "llama-server -m Llama-3.2-1B-Instruct-Q4_K_M.gguf"}
+)";
+  test::check_terms(test::read_alone(swap, "swap.yaml"), "model=path/to/gpt-oss-120B.gguf context=16384");
+}
+
 /// AutoGPTQ's group_size -1.
 TEST_CASE("Weights with one scale for all inputs are said to be") {
   const auto reading = test::read_alone(

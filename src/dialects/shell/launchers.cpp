@@ -149,8 +149,9 @@ struct AlgorithmWord {
 constexpr AlgorithmWord algorithm_words[] = {{"dpo", "dpo"},   {"kto", "kto"},   {"orpo", "orpo"}, {"cpo", "cpo"},
                                              {"grpo", "grpo"}, {"rloo", "rloo"}, {"ppo", "ppo"}};
 
-/// "swift/cli/sft.py" is the end of a path, "sft.py" its last part.
+/// "swift/cli/sft.py" is the end of a path, "sft.py" its last part, "llama-server-*" how that begins.
 bool is_called(std::string_view word, std::string_view name) {
+  if (name.ends_with('*')) return base_name(word).starts_with(name.substr(0, name.size() - 1));
   if (name.find('/') == std::string_view::npos) return base_name(word) == name;
   return word == name || (word.ends_with(name) && word[word.size() - name.size() - 1] == '/');
 }
