@@ -106,14 +106,29 @@ ErrorBar error_bar(const spec::Question& question) {
   return calibrated(bar, question.calibration.memory);
 }
 
+namespace {
+
+struct Timed {
+  Level level;
+  std::string_view kind;
+};
+
+Timed timed(const spec::Question& question) {
+  if (question.model.shape.moe.experts > 0) return {Level::mixture, "mixtures of experts"};
+  if (question.layout.nodes > 1) return {Level::dense_spread, "dense models on several machines"};
+  return {Level::dense, "dense models on one machine"};
+}
+
+}  // namespace
+
 TimeErrorBar time_error_bar(const spec::Question& question, double growth) {
-  const bool mixture = question.model.shape.moe.experts > 0;
+  const Timed of = timed(question);
   const spec::Bias& own = question.calibration.time;
   if (own.is_known()) return {even(own.bar), static_cast<int>(own.runs), "runs of your own"};
-  const Known bar = known(question.training.framework, mixture ? Level::mixture : Level::dense);
+  const Known bar = known(question.training.framework, of.level);
   const bool nearest = question.gpu && question.gpu->generation.is_nearest;
   const double share = nearest ? wider_by_generation * bar.share : bar.share;
-  return {{share, share + growth * (1.0 + share)}, bar.runs, mixture ? "mixtures of experts" : "dense models"};
+  return {{share, share + growth * (1.0 + share)}, bar.runs, of.kind};
 }
 
 /// Nine in ten rates of measured runs lie as far above as times do below: the arm above keeps its width.

@@ -29,7 +29,7 @@ ErrorBar error_bar(const spec::Question& question);
 struct TimeErrorBar {
   Spread spread;
   int runs = 0;           ///< measured ones of this framework and kind; none: the bar of the engine under it
-  std::string_view kind;  ///< "dense models"
+  std::string_view kind;  ///< "mixtures of experts"
 };
 
 /// How much further off predictions are of a generation that is told by the one before. Of steps that were measured on

@@ -7,8 +7,9 @@
 
 namespace llmcalc::trust {
 
-/// Level of a measurement: bytes at one of three, or the time of a step of one kind of model.
-enum class Level { allocated, reserved, device, dense, mixture };
+/// Level of a measurement: bytes at one of three, or the time of a step: of a dense model on one machine, of one on
+/// several, of a mixture of experts.
+enum class Level { allocated, reserved, device, dense, dense_spread, mixture };
 
 /// The share of the prediction that measured values lie within.
 struct MeasuredBar {
