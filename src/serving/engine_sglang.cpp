@@ -195,7 +195,7 @@ constinit const EngineRow sglang_row{
     .options = sglang_options,
     .beside = of_pages,
     .pace = &sglang_pace,
-    .bars = {.mixture = 0.34},
+    .bars = {.first_token = trust::even(0.49), .mixture = 0.24},
     .handover = {.by_chunks = true, .has_first = true, .router = "sglang_router.launch_router --pd-disaggregation"},
     .prompts_alone = true,  // srt/managers/scheduler.py, get_next_batch_to_run
     .cuts_dense = true,

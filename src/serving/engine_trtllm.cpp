@@ -95,7 +95,6 @@ constinit const EngineRow trtllm_row{.engine = spec::Engine::trtllm,
                                      .options = trtllm_options,
                                      .beside = of_pages,
                                      .pace = &trtllm_pace,
-                                     .bars = {.first_token = trust::even(0.50)},
                                      .handover = {.has_first = true, .router = "trtllm-serve disaggregated"},
                                      .narrows_cache = true,
                                      .narrows_states = true};
