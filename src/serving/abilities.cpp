@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <string>
+#include <variant>
 
 namespace llmcalc::serving {
 
@@ -127,17 +128,32 @@ std::string others(const Can& can) {
   return names.empty() ? "gptq and bnb-nf4 run there" : names + " can";
 }
 
-bool attends(const EngineRow& row, const spec::Shape& shape) {
-  return spec::biases_scores(row.engine) || shape.relative_buckets == 0 || shape.stack != spec::Stack::encoder_decoder;
+std::string_view release_asked(const EngineRow& row, const spec::Serving& serving) {
+  return row.engine != serving.engine || serving.engine_version.empty() ? row.newest : serving.engine_version;
+}
+
+bool reads_tower(const spec::LayerKind& kind) {
+  const auto* grouped = std::get_if<spec::GroupedAttention>(&kind.mixer);
+  return grouped != nullptr && grouped->reads_tower;
+}
+
+/// Attention of the model that the engine does not have; empty: it has all.
+std::string_view unknown_attention(const EngineRow& row, const spec::Question& question) {
+  const spec::Shape& shape = question.model.shape;
+  if (!spec::biases_scores(row.engine) && shape.relative_buckets > 0 && shape.stack == spec::Stack::encoder_decoder)
+    return "adds a learned bias of relative positions";
+  const bool dropped = row.drops_tower_layers != EngineRelease{} &&
+                       parse_release(release_asked(row, question.serving)) >= row.drops_tower_layers;
+  return dropped && std::ranges::any_of(question.model.kinds, reads_tower) ? "reads what a tower sees" : "";
 }
 
 void check_attention(const EngineRow& row, const spec::Question& question) {
-  if (attends(row, question.model.shape)) return;
-  const auto& said = question.serving.engine_version;
+  const std::string_view unknown = unknown_attention(row, question);
+  if (unknown.empty()) return;
   throw BadInput("--engine",
-                 fmt::format("{} {} runs no model whose attention adds a learned bias of relative positions",
-                             spec::name_of(row.engine), said.empty() ? row.newest : std::string_view(said)),
-                 others([&](const EngineRow& other) { return attends(other, question.model.shape); }));
+                 fmt::format("{} {} runs no model whose attention {}", spec::name_of(row.engine),
+                             release_asked(row, question.serving), unknown),
+                 others([&](const EngineRow& other) { return unknown_attention(other, question).empty(); }));
 }
 
 bool runs_on(const EngineRow& row, const spec::Accelerator& gpu) {
@@ -227,7 +243,7 @@ bool takes_options(const Serving& serving) { return unknown_option(serving) == n
 bool can_run(const spec::Question& question) {
   const EngineRow& row = row_of(question.serving.engine);
   const Quant quant = question.serving.quant;
-  if (!attends(row, question.model.shape)) return false;
+  if (!unknown_attention(row, question).empty()) return false;
   return question.gpu ? answers(row, *question.gpu, quant) : row.runs(quant);
 }
 

@@ -115,10 +115,12 @@ std::optional<std::string> by_itself(const EngineOption& option, const ServerLet
 }
 
 /// The question with what the engine chose and its command says all the same: how long a context is answered for, and
-/// the narrow cache that narrow weights bring, unless a draft of its own would be given it with them.
+/// the narrow cache that narrow weights bring, unless a draft of its own would be given it with them. Of two stacks
+/// engines count the decoder's positions, of which nobody was asked (vllm/config/model.py: 448 of Whisper).
 spec::Question started(const serving::Deployment& deployment) {
   spec::Question question = deployment.question;
-  question.serving.load.context = deployment.setup.context;
+  if (question.model.shape.stack != spec::Stack::encoder_decoder)
+    question.serving.load.context = deployment.setup.context;
   auto& layout = question.serving.layout;
   if (layout.prefill_servers > 0) {  // those that read prompts have a command of their own
     question.layout.gpus =

@@ -145,6 +145,10 @@ void take_server(QuestionDraft& draft) {
     draft.question.serving.engine = spec::Engine::hf;
     return draft.assume("engine", "default", "hf", "vLLM has no attention with biases of relative positions");
   }
+  if (std::ranges::any_of(draft.shape().plan, &spec::LayerPlan::attends_to_tower)) {
+    draft.question.serving.engine = spec::Engine::sglang;
+    return draft.assume("engine", "default", "sglang", "vLLM left layers that read what a tower sees with 0.11");
+  }
   draft.assume("engine", "default", "vllm", "each engine has its own memory");
 }
 
