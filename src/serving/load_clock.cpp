@@ -168,7 +168,7 @@ Speed LoadClock::in_loop(double concurrency) const {
 }
 
 /// Means of requests that come by chance are those of the requests themselves, and as many are in flight as come
-/// within the time that one takes (Little's law).
+/// within the time that one takes (Little's law). Those beyond the seats wait as long as that law says of them.
 Speed LoadClock::as_it_comes(double rate) const {
   Speed speed;
   speed.requests_per_s = rate;
@@ -179,6 +179,8 @@ Speed LoadClock::as_it_comes(double rate) const {
   speed.concurrency = rate * in_seconds(speed.request);
   const double writing = rate * output_ * in_seconds(speed.tpot);
   speed.running = std::min(readers_ ? writing : speed.concurrency, seats());
+  if (!readers_) speed.queued = speed.concurrency - speed.running;
+  speed.admission = seconds(speed.queued / rate);
   take_step(std::clamp(writing / copies(), 1.0, std::max(room_, 1.0)), speed);
   return speed;
 }

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <optional>
 #include <utility>
 
 namespace llmcalc::read {
@@ -165,7 +167,9 @@ class PlanReader {
   void refuse_idle_details() const;
   void take(const Given& word);
   void add_choices(const Given& word);
-  std::vector<Given> accelerators(const Given& word) const;
+  std::vector<Given> accelerators(const Given& word);
+  std::vector<Given> varied(const std::vector<Given>& variant) const;
+  void add_bases();
   void vary(const std::vector<Given>& values);
   const Given* impossible(const Question& base) const;
   void refuse_impossible(const Question& base) const;
@@ -178,6 +182,7 @@ class PlanReader {
   std::vector<Given> details_;                    ///< of recompute: modules of selective, kept results of full
   std::vector<std::vector<Given>> variants_{{}};  ///< the words of each run
   std::vector<std::string> varied_;               ///< terms that have several values
+  bool of_any_ = false;                           ///< all accelerators that there are, and not those of a list
   PlanWords plan_;
 };
 
@@ -236,8 +241,9 @@ void PlanReader::add_choices(const Given& word) {
 /// \throws quantity::BadInput never: a part that has no such peak is no candidate
 bool can_train(const spec::Accelerator& gpu) { return gpu.peaks.bf16 || gpu.peaks.fp16 || gpu.peaks.fp32; }
 
-std::vector<Given> PlanReader::accelerators(const Given& word) const {
-  if (word.text != "any") return parts_of(word);
+std::vector<Given> PlanReader::accelerators(const Given& word) {
+  of_any_ = word.text == "any";
+  if (!of_any_) return parts_of(word);
   return quantity::mapped_if(
       catalogue_.accelerators(),
       [&](const auto& preset) {
@@ -320,8 +326,8 @@ PlanBase PlanReader::base_of(const std::vector<Given>& variant) const {
   std::vector<Given> late;
   for (const Given& word : variant) {
     (is_among(canonical(word.term), late_terms) ? late : now).push_back(word);
-    if (quantity::contains(varied_, word.term)) base.varied.push_back(word);
   }
+  base.varied = varied(variant);
   const bool is_unsaid = !Words(now).has("framework");
   if (is_unsaid) now.push_back(framework_of(now));
   base.resolved = resolve(now, config_, catalogue_);
@@ -340,8 +346,29 @@ PlanBase PlanReader::base_of(const std::vector<Given>& variant) const {
   return base;
 }
 
+/// Words that tell a run from the others.
+std::vector<Given> PlanReader::varied(const std::vector<Given>& variant) const {
+  std::vector<Given> told;
+  std::ranges::copy_if(variant, std::back_inserter(told),
+                       [&](const Given& word) { return quantity::contains(varied_, word.term); });
+  return told;
+}
+
+/// Accelerators of all that there are on which nothing runs what was said are left out.
+void PlanReader::add_bases() {
+  std::optional<BadInput> why;
+  for (const auto& variant : variants_) try {
+      plan_.bases.push_back(base_of(variant));
+    } catch (const BadInput& error) {
+      if (!of_any_) throw;
+      if (!why) why = error;
+      plan_.unable.push_back(varied(variant));
+    }
+  if (plan_.bases.empty() && why) throw *why;
+}
+
 PlanWords PlanReader::read() && {
-  for (const auto& variant : variants_) plan_.bases.push_back(base_of(variant));
+  add_bases();
   plan_.counts_accelerators = std::ranges::all_of(variants_, [](const std::vector<Given>& variant) {
     const Words words(variant);
     return words.has("gpus") || words.has("nodes");
