@@ -96,7 +96,7 @@ search::PlanSpace Planner::space(const read::PlanWords& plan, bool strict) const
   question.strict = strict;
   for (const auto& base : plan.bases) question.bases.push_back(base.resolved.question);
   question.choices = plan.choices;
-  leave_out_unsaid(question);
+  startable_.narrow(question);
   return search::PlanSpace(std::move(question));
 }
 

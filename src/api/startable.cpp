@@ -1,11 +1,12 @@
-// The choices of a search that a command of the framework can start.
-#include "api/inner/planner.hpp"
+#include "api/inner/startable.hpp"
+
 #include "dialects/launch.hpp"
 #include "frameworks/table.hpp"
+#include "quantity/lists.hpp"
 
 #include <algorithm>
 #include <iterator>
-#include <utility>
+#include <ranges>
 
 namespace llmcalc::api {
 
@@ -34,46 +35,63 @@ bool says_offload(spec::Question question, spec::Offload offload) {
   });
 }
 
-/// Shardings and offloads that a command of the framework says, where nobody chose.
-spec::RunChoices startable(const spec::Question& base, spec::RunChoices choices) {
-  const auto& space = frameworks::row_of(base.training.framework).space;
-  const auto narrow = [](auto& chosen, const auto& all, const auto& is_said) {
-    if (!chosen.empty()) return;
-    std::ranges::copy_if(all, std::back_inserter(chosen), is_said);
-    if (chosen.size() == all.size()) chosen.clear();
-  };
-  const auto shards = [&](spec::Sharding sharding) {
+/// Those that are said; none where all are.
+template <class All, class IsSaid>
+auto narrowed(const All& all, const IsSaid& is_said) {
+  std::vector<std::ranges::range_value_t<All>> said;
+  std::ranges::copy_if(all, std::back_inserter(said), is_said);
+  if (said.size() == all.size()) said.clear();
+  return said;
+}
+
+std::vector<spec::Sharding> startable_shardings(const spec::Question& base) {
+  if (base.layout.gpus == 1) return {};
+  return narrowed(frameworks::row_of(base.training.framework).space.shardings.span(), [&](spec::Sharding sharding) {
     spec::Question tried = base;
     tried.layout.sharding = sharding;
     return says(tried, "--sharding ");
-  };
-  if (base.layout.gpus > 1) narrow(choices.sharding, space.shardings.span(), shards);
-  narrow(choices.offload, space.offloads.span(), [&](spec::Offload offload) { return says_offload(base, offload); });
-  return choices;
+  });
 }
 
-/// Choices of each base. Those alike share them: a framework's commands do not follow the accelerator.
-std::vector<spec::RunChoices> startable_of(const search::PlanQuestion& question) {
-  const auto kind = [](const spec::Question& base) { return std::pair(base.training.framework, base.layout.gpus > 1); };
-  std::vector<spec::RunChoices> all;
-  for (const spec::Question& base : question.bases) {
-    const auto known = std::ranges::find(question.bases, kind(base), kind) - question.bases.begin();
-    const auto place = static_cast<std::size_t>(known);
-    all.push_back(place < all.size() ? all[place] : startable(base, question.choices));
+std::vector<spec::Offload> startable_offloads(const spec::Question& base) {
+  return narrowed(frameworks::row_of(base.training.framework).space.offloads.span(),
+                  [&](spec::Offload offload) { return says_offload(base, offload); });
+}
+
+/// Ways to recompute that it says.
+std::vector<spec::RecomputePolicy> startable_recomputes(const spec::Question& base) {
+  std::vector<spec::RecomputePolicy> said;
+  for (const auto policy :
+       {spec::RecomputePolicy::none, spec::RecomputePolicy::selective, spec::RecomputePolicy::full}) {
+    if (says_recompute(base, policy)) said.push_back(policy);
   }
-  return all;
+  return said;
 }
 
 }  // namespace
 
-void leave_out_unsaid(search::PlanQuestion& question) {
-  question.startable = startable_of(question);
+const Startable::Known& Startable::of(const spec::Question& base) {
+  const Kind kind{base.training.framework, base.layout.gpus > 1, base.training.method};
+  const auto found = std::ranges::find(known_, kind, &Known::kind);
+  if (found != known_.end()) return *found;
+  known_.push_back({kind, startable_shardings(base), startable_offloads(base), startable_recomputes(base)});
+  return known_.back();
+}
+
+void Startable::narrow(search::PlanQuestion& question) {
+  std::vector<spec::RecomputePolicy> said;
+  for (const spec::Question& base : question.bases) {
+    const Known& known = of(base);
+    auto& own = question.startable.emplace_back(question.choices);
+    if (own.sharding.empty()) own.sharding = known.shardings;
+    if (own.offload.empty()) own.offload = known.offloads;
+    quantity::append(said, known.recomputes);
+  }
   auto& chosen = question.choices.recompute;
   if (!chosen.empty()) return;
   for (const auto policy :
        {spec::RecomputePolicy::none, spec::RecomputePolicy::selective, spec::RecomputePolicy::full}) {
-    const auto says = [&](const spec::Question& base) { return says_recompute(base, policy); };
-    if (std::ranges::any_of(question.bases, says)) chosen.emplace_back().policy = policy;
+    if (quantity::contains(said, policy)) chosen.emplace_back().policy = policy;
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "api/asked.hpp"
+#include "api/inner/startable.hpp"
 #include "api/surroundings.hpp"
 #include "llmcalc/render/report.hpp"
 #include "read/resolve.hpp"
@@ -103,6 +104,7 @@ class Planner {
   const PlanOptions& options_;
   const Sources& sources_;
   const std::optional<read::ConfigText>& config_;
+  mutable Startable startable_;  ///< of the words' choices, which all searches share
 };
 
 // From what a search found to the report that is printed.
@@ -110,9 +112,6 @@ class Planner {
 /// \param asked  the words as they were given, for the command that answers with the best run in full
 render::PlanReport plan_report(const AskedWords& asked, const read::PlanWords& plan, const search::PlanSpace& space,
                                const search::Findings& findings);
-
-/// Layouts that no command of any of the frameworks could start are not searched.
-void leave_out_unsaid(search::PlanQuestion& question);
 
 using AskServer = std::function<spec::Question(const std::vector<read::Given>&)>;
 
