@@ -300,8 +300,15 @@ search::ServerPlans plans_for(const std::vector<Given>& words, const spec::Quest
                              best_servers);
 }
 
-/// Accelerators of the most servers that are counted.
+/// Accelerators that are tried for a server and its copies: eight of the largest copy that advice tries, which has 64.
+/// A bound on the search, as no such limit is published.
 constexpr std::int64_t most_serving = 512;
+
+void add_counts(const search::ServerPlans& of, search::ServerPlans& all) {
+  all.layouts += of.layouts;
+  all.starting += of.starting;
+  all.estimates += of.estimates;
+}
 
 /// As many accelerators as were said or follow from what was, or the fewest that keep the limits.
 search::ServerPlans counted_plans(const std::vector<Given>& words, const AskServer& asked) {
@@ -312,9 +319,7 @@ search::ServerPlans counted_plans(const std::vector<Given>& words, const AskServ
   const auto keeps = [&](std::int64_t count) {
     const auto own = with(words, "gpus", std::to_string(count));
     search::ServerPlans of_count = plans_for(own, asked(own));
-    plans.layouts += of_count.layouts;
-    plans.starting += of_count.starting;
-    plans.estimates += of_count.estimates;
+    add_counts(of_count, plans);
     if (of_count.best.empty()) return false;
     plans.best = std::move(of_count.best);
     return plans.counted = true;
@@ -353,9 +358,7 @@ search::ServerPlans plan_servers(std::vector<Given>& words, const read::Catalogu
     } catch (const BadInput&) {  // of all there are, some run no such server
       if (!any) throw;
     }
-    all.layouts += plans.layouts;
-    all.starting += plans.starting;
-    all.estimates += plans.estimates;
+    add_counts(plans, all);
     all.counted = all.counted || plans.counted;
     if (!plans.best.empty()) all.best.push_back(std::move(plans.best.front()));
   }

@@ -8,7 +8,8 @@
 
 namespace llmcalc::api {
 
-/// Abilities of commands, asked once of runs alike: they follow neither the accelerator nor how many there are.
+/// Abilities of commands, asked once of runs alike: they follow neither the accelerator nor how many there are, but
+/// that there are several.
 class Startable {
  public:
   /// Leaves out layouts that no command of the run's framework could start.

@@ -281,6 +281,7 @@ class UnitSearch {
   quantity::Seconds least_step(PricedPolicy& policy, const Pipeline& pipeline, const Order& order);
   quantity::Seconds step_time(std::size_t variant, std::uint32_t recompute, const Pipeline& pipeline,
                               const Order& order);
+  /// Failures of machines: with none a run takes least.
   enum class Failures { counted, none };
   PlannedRun planned(std::uint32_t recompute, quantity::Bytes memory, quantity::Seconds step,
                      Failures failures = Failures::counted) const;
