@@ -148,7 +148,7 @@ dtype: bf16
 enable_activation_checkpointing: True
 )",
      "model=qwen2.5-72b lora_targets=q,v,o,gate,up,down"},
-    {"mistral/7B_full_ppo_low_memory.yaml: an update takes ppo_batch_size samples",
+    {"mistral/7B_full_ppo_low_memory.yaml: an update takes ppo_batch_size samples of 512 and 58 tokens",
      R"(tokenizer: {_component_: torchtune.models.mistral.mistral_tokenizer, max_seq_len: 512}
 policy_model: {_component_: torchtune.models.mistral.mistral_7b}
 reward_and_value_model: {_component_: torchtune.models.mistral._component_builders.mistral_classifier}
@@ -166,7 +166,7 @@ forward_batch_size: 128
 max_generated_tokens: 58
 loss: {_component_: torchtune.rlhf.loss.PPOLoss}
 )",
-     "algorithm=ppo micro_batch=128 seq=512 compile=1 optimizer=paged-adamw optimizer_in_backward=1"},
+     "algorithm=ppo micro_batch=128 seq=570 compile=1 optimizer=paged-adamw optimizer_in_backward=1"},
     {"llama3_2/8B_to_1B_KD_lora_distributed.yaml: the student is trained",
      R"(tokenizer: {_component_: torchtune.models.llama3.llama3_tokenizer, max_seq_len: null}
 model:

@@ -54,7 +54,7 @@ bool is_off(const Setting& setting) {
       setting.where,
       fmt::format("{} {} is none that is modelled: {}", setting.key, quantity::quoted(setting.text),
                   quantity::joined(quantity::mapped(spellings, &Spelling::theirs), ", ")),
-      fmt::format("leave it out and say --{}, if another stands for it", term));
+      fmt::format("leave it out and say --{}, if another stands for it", read::option_name(term)));
 }
 
 bool is_switch(std::string_view name) {

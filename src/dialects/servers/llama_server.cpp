@@ -54,8 +54,19 @@ void take_file(Sheet& sheet) {
     sheet.assume(*file, "the repository's model, whatever the file");
 }
 
-/// -md: a file, which is known by its name; --spec-type draft-mtp: the model's own layers. So many tokens are proposed
-/// where nobody says (common/common.h, n_max).
+/// So many tokens are proposed where nobody says: 3 of those builds that call the options --spec-*, 16 before
+/// (common/common.h, n_max). ik_llama.cpp says it behind the type, "mtp:n_max=2,p_min=0.6".
+std::int64_t proposed(const Sheet& sheet, const Setting* type) {
+  constexpr std::string_view within = "n_max=";
+  if (const auto said = sheet.count({"draft_max", "draft", "spec_draft_n_max"})) return *said;
+  if (type == nullptr) return sheet.find("spec_draft_model") == nullptr ? 16 : 3;
+  std::string_view rest = type->text;
+  const auto at = rest.find(within);
+  rest.remove_prefix(at == rest.npos ? rest.size() : at + within.size());
+  return quantity::take_number<std::int64_t>(rest).value_or(3);
+}
+
+/// -md: a file, which is known by its name; --spec-type draft-mtp: the model's own layers, which may be in a file too.
 void take_draft(Sheet& sheet) {
   const Setting* file = sheet.find({"md", "model_draft", "spec_draft_model"});
   const Setting* type = sheet.find("spec_type");
@@ -65,8 +76,8 @@ void take_draft(Sheet& sheet) {
     return;
   }
   const std::string who = own_layers ? "mtp" : std::string(quantity::without_end(file->text, ".gguf"));
-  const auto tokens = sheet.count({"draft_max", "draft", "spec_draft_n_max"}).value_or(16);
-  sheet.say("draft", who + ":" + std::to_string(tokens), own_layers ? *type : *file);
+  sheet.say("draft", who + ":" + std::to_string(proposed(sheet, type)), own_layers ? *type : *file);
+  if (own_layers && file != nullptr) sheet.assume(*file, "the model's own layers for further tokens", "draft");
 }
 
 using Text = std::optional<std::string>;

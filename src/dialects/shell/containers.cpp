@@ -160,7 +160,7 @@ void take_variables(const Node& container, LaunchCommand& launch) {
 void take_accelerators(const Node& container, LaunchCommand& launch) {
   for (const auto holder : {"resources", "resourcesPerNode"}) {
     for (const auto amount : {"requests", "limits"}) {
-      for (const auto resource : {"nvidia.com/gpu", "amd.com/gpu"}) {
+      for (const auto resource : {"nvidia.com/gpu", "amd.com/gpu", "google.com/tpu"}) {
         const Node* count = below(&container, {holder, amount, resource});
         if (count != nullptr) put(launch, "container.gpus", count_of(count->text), count->where);
       }
@@ -245,6 +245,7 @@ void take_docker_option(const std::vector<ShellWord>& words, std::string_view pl
   const std::string where = place_of(place, words[at], flag);
   const std::string value = docker_value(words, flag.size(), at);
   if (flag == "-e" || flag == "--env") put_variable(value, where, options);
+  if (flag == "--entrypoint") options.put({"entrypoint", value, {}, where, {}});
   if (flag == "--gpus") options.put({"container.gpus", count_of(value), {}, where, {}});
   if (flag == "--device" && value.starts_with("nvidia.com/gpu=")) add_device(value, where, options);
   ++at;
@@ -287,10 +288,12 @@ LaunchCommand docker_launch(const std::vector<ShellWord>& words, std::size_t fro
   std::size_t at = from;
   while (at < words.size() && words[at].text.starts_with('-')) take_docker_option(words, place, at, options);
   if (at >= words.size()) return {};
-  LaunchCommand launch =
-      container_launch(words[at], {words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end()}, place);
+  std::vector<ShellWord> inner(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end());
+  const Setting* entry = options.find("entrypoint");
+  if (entry != nullptr && !entry->text.empty()) inner.insert(inner.begin(), {entry->text, words[at].line, {}});
+  LaunchCommand launch = container_launch(words[at], std::move(inner), place);
   for (const Setting& option : options.all()) {
-    if (!option.text.empty()) launch.launcher.put(option);
+    if (!option.text.empty() && option.key != "entrypoint") launch.launcher.put(option);
   }
   return launch;
 }

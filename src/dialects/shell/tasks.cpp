@@ -219,7 +219,7 @@ std::optional<Task> swapped_models(const Node& file) {
     const Node* own = model.find("macros");
     expand_macros(text, own, own);
     expand_macros(text, file.find("macros"), own);
-    text = with_value(text, reference_to("MODEL_ID"), name);
+    text = with_value(with_value(text, reference_to("MODEL_ID"), name), "${env.", "${");
     add_text(*command, assignments(model, ' ') + one_command(text), found.script);
   }
   return found.script.empty() ? std::nullopt : std::optional(std::move(found));

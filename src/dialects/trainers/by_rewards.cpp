@@ -315,7 +315,8 @@ void slime_rules(Sheet& sheet) {
   sheet.by_default("sharding", backend == nullptr ? "zero1" : "fsdp2", "slime default");
   if (backend != nullptr) sheet.by_default("attention", "flash", "slime default");
   if (sheet.is_on("use_lora")) take_lora(sheet, "lora_rank", "lora_target_modules");
-  if (const Setting* from = sheet.find("hf_checkpoint"); from != nullptr && !sheet.has("layers")) {
+  const bool by_name = !sheet.has("layers") && !sheet.leaves_open("model", {"hf_checkpoint"});
+  if (const Setting* from = by_name ? sheet.find("hf_checkpoint") : nullptr) {
     const auto path = quantity::without_end(std::string_view(from->text), "/");
     sheet.say("model", std::string(path.substr(path.rfind('/') + 1)), *from);
   }

@@ -87,12 +87,22 @@ void take_maxtext_shape(Sheet& sheet, bool named) {
   sheet.by_default("vocab", "32000", "MaxText default");
 }
 
+constexpr const char* maxtext_levels[] = {"ici_", "dcn_"};
+
+/// The degree of an axis, within nodes or across them, that is the rest of the accelerators.
+const Setting* rest_of(const Sheet& sheet, const std::string& axis) {
+  for (const char* const level : maxtext_levels) {
+    const Setting* setting = sheet.find(level + axis + "_parallelism");
+    if (setting != nullptr && setting->text.starts_with('-')) return setting;
+  }
+  return nullptr;
+}
+
 /// A degree within nodes times that across them; 0 where one of them is the rest.
 std::int64_t maxtext_degree(const Sheet& sheet, const std::string& axis) {
+  if (rest_of(sheet, axis) != nullptr) return 0;
   std::int64_t product = 1;
-  for (const char* const level : {"ici_", "dcn_"}) {
-    const Setting* setting = sheet.find(level + axis + "_parallelism");
-    if (setting != nullptr && setting->text.starts_with('-')) return 0;
+  for (const char* const level : maxtext_levels) {
     product = quantity::checked_multiply(product, sheet.count(level + axis + "_parallelism").value_or(1));
   }
   return product;
@@ -102,6 +112,9 @@ void take_maxtext_layout(Sheet& sheet) {
   constexpr Spelling axes[] = {
       {"tensor", "tp"}, {"pipeline", "pp"}, {"context", "cp"}, {"sequence", "cp"}, {"expert", "ep"}};
   const Setting* because = sheet.find({"ici_fsdp_parallelism", "dcn_data_parallelism", "ici_data_parallelism"});
+  const std::string is_rest = ": a degree of -1 is the rest of the accelerators";
+  const Setting* rest = rest_of(sheet, "fsdp");
+  if (rest == nullptr) rest = rest_of(sheet, "data");
   const auto data = maxtext_degree(sheet, "data");
   const bool says = because != nullptr;
   const auto one_way = says && sheet.find("ici_fsdp_parallelism") == nullptr ? 0 : maxtext_degree(sheet, "fsdp");
@@ -110,6 +123,10 @@ void take_maxtext_layout(Sheet& sheet) {
   for (const auto& [axis, term] : axes) {
     const auto degree = maxtext_degree(sheet, std::string(axis));
     ranks = quantity::checked_multiply(ranks, degree);
+    if (const Setting* open = rest_of(sheet, std::string(axis))) {
+      sheet.leave_open(term, open->key + is_rest, *open);
+      rest = open;
+    }
     if (degree > 1)
       sheet.say(
           term, std::to_string(degree),
@@ -117,7 +134,8 @@ void take_maxtext_layout(Sheet& sheet) {
   }
   if (!says) return;
   if (ranks > 1) sheet.say("gpus", std::to_string(ranks), *because);
-  if (ranks == 0) sheet.leave_open("gpus", because->key + ": a degree of -1 is the rest of the accelerators", *because);
+  if (rest == nullptr) rest = because;
+  if (ranks == 0) sheet.leave_open("gpus", rest->key + is_rest, *rest);
   if (data == 1) return;
   const Setting* copies = sheet.find({"dcn_data_parallelism", "ici_data_parallelism"});
   if (shards == 1) sheet.say("sharding", "ddp", *because);
@@ -293,7 +311,30 @@ void take_primus_defaults(Settings& settings) {
   }
 }
 
-/// primus/configs/modules/megatron/pre_trainer.yaml, which the file's `config` names.
+namespace {
+
+/// Defaults of primus/configs/modules/megatron, which the file's `config` names.
+struct PrimusUsual {
+  std::string_view micro_batch, global_batch, seq;
+};
+constexpr PrimusUsual primus_pretrains{"2", "16", "1024"};  ///< trainer_base.yaml
+constexpr PrimusUsual primus_tunes{"1", "128", "2048"};     ///< sft_trainer.yaml
+
+/// sft_trainer.yaml, lora: adapters as Megatron-Bridge names them.
+void take_primus_adapters(Sheet& sheet) {
+  if (!sheet.is_on("lora.enabled")) return;
+  const Setting& enabled = sheet.said("lora.enabled");
+  sheet.say("framework", "megatron-bridge", enabled);
+  sheet.say("method", "lora", enabled);
+  sheet.take("lora_rank", {"lora.dim"});
+  sheet.take("lora_dropout", {"lora.dropout"});
+  take_targets(sheet, {"lora.target_modules"});
+  sheet.by_default("lora_rank", "32", "Primus default");
+  sheet.by_default("lora_targets", "q,k,v,o,gate,up,down", "Primus default");
+}
+
+}  // namespace
+
 void primus_rules(Sheet& sheet) {
   const Setting& framework =
       *sheet.find({"modules.pre_trainer.framework", "modules.sft_trainer.framework", "modules.post_trainer.framework"});
@@ -304,6 +345,10 @@ void primus_rules(Sheet& sheet) {
   take_model_file(sheet);
   take_megatron_model(sheet);
   take_megatron_run(sheet);
+  take_primus_adapters(sheet);
+  const bool tunes = sheet.text("stage") == "sft" || framework.key != "modules.pre_trainer.framework";
+  if (tunes) sheet.by_default("algorithm", "sft", "Primus default");
+  if (sheet.is_on("enable_packed_sequences")) sheet.say("packing", "1", sheet.said("enable_packed_sequences"));
   if (sheet.text("fp8") == "e4m3" || sheet.text("fp8") == "hybrid")
     sheet.say("compute", "fp8-e4m3", *sheet.find("fp8"));
   if (sheet.truth("bf16").value_or(true) && sheet.find("fp16") == nullptr) {
@@ -312,9 +357,10 @@ void primus_rules(Sheet& sheet) {
   }
   const bool shards = sheet.truth("use_distributed_optimizer").value_or(true);
   if (shards) sheet.by_default("sharding", "zero1", "Primus default");
-  sheet.by_default("micro_batch", "2", "Primus default");
-  sheet.by_default("global_batch", "16", "Primus default");
-  sheet.by_default("seq", "1024", "Primus default");
+  const PrimusUsual& usual = tunes ? primus_tunes : primus_pretrains;
+  sheet.by_default("micro_batch", std::string(usual.micro_batch), "Primus default");
+  sheet.by_default("global_batch", std::string(usual.global_batch), "Primus default");
+  sheet.by_default("seq", std::string(usual.seq), "Primus default");
 }
 
 }  // namespace llmcalc::dialects

@@ -259,7 +259,11 @@ void take_cluster(Sheet& sheet, std::string_view per_node, std::string_view node
 void take_model_file(Sheet& sheet) {
   const Setting* file =
       sheet.find({"modules.pre_trainer.model", "modules.sft_trainer.model", "modules.post_trainer.model"});
-  if (file != nullptr) sheet.say("model", std::string(quantity::without_end(file->text, ".yaml")), *file);
+  if (file == nullptr) return;
+  const auto name = quantity::without_end(file->text, ".yaml");
+  const auto model = quantity::without_end(name, "-fp8");  // primus/configs/models/torchtitan, model.converters
+  sheet.say("model", std::string(model), *file);
+  if (model != name) sheet.say("compute", "fp8-e4m3", *file);
 }
 
 void take_liger(Sheet& sheet, std::string_view key) {

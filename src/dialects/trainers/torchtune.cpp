@@ -30,9 +30,8 @@ constexpr Builder builders[] = {
 #include "dialects/torchtune_builders.inc"
 };
 
-/// torchtune/rlhf/loss: whose loss it is.
-constexpr Spelling losses[] = {
-    {"dpoloss", "dpo"}, {"rsoloss", "dpo"}, {"ppoloss", "ppo"}, {"grpoloss", "grpo"}, {"grposimpleloss", "grpo"}};
+/// torchtune/rlhf/loss, torchtune/dev/grpo/loss.py: whose loss it is, by how its name begins.
+constexpr Spelling losses[] = {{"dpo", "dpo"}, {"rso", "dpo"}, {"ppo", "ppo"}, {"grpo", "grpo"}, {"simpo", "orpo"}};
 
 /// Tunings of a model have its shape.
 std::string_view without_tuning(std::string_view name) {
@@ -64,17 +63,33 @@ void take_loss(Sheet& sheet) {
   const bool in_chunks =
       loss->text.find("Chunked") != std::string::npos || loss->text.find("LinearCrossEntropy") != std::string::npos;
   if (in_chunks) sheet.say("loss", "chunked", *loss);
-  const auto* found = quantity::find_or_null(losses, component_name(loss->text), &Spelling::theirs);
+  const auto* found = quantity::find_if_or_null(
+      losses, [name = component_name(loss->text)](const Spelling& each) { return name.starts_with(each.theirs); });
   if (found != nullptr) sheet.say("algorithm", std::string(found->ours), *loss);
 }
 
 /// recipes/ppo_full_finetune_single_device.py: an update takes ppo_batch_size samples, in as many parts as gradients
-/// accumulate; batch_size counts those that are generated before.
+/// accumulate; batch_size counts those that are generated before. recipes/dev/grpo_full_finetune_distributed.py: all
+/// samples of batch_size prompts at once. recipes/dev/async_grpo.py: batch_size samples out of its buffer.
 void take_policy_batch(Sheet& sheet) {
   const auto update = sheet.count("ppo_batch_size");
+  const auto group = sheet.count("grpo_samples");
+  const auto prompts = sheet.count("batch_size");
   const auto parts = sheet.count("gradient_accumulation_steps").value_or(1);
-  if (!update || parts < 1 || *update % parts != 0) return;
-  sheet.say("micro_batch", std::to_string(*update / parts), *sheet.find("ppo_batch_size"));
+  if (update && parts > 0 && *update % parts == 0) {
+    sheet.say("micro_batch", std::to_string(*update / parts), *sheet.find("ppo_batch_size"));
+  } else if (group && prompts && !sheet.settings().has("replay_buffer_size")) {
+    sheet.say("micro_batch", std::to_string(quantity::checked_multiply(*group, *prompts)), *sheet.find("grpo_samples"));
+  }
+}
+
+/// Those recipes generate behind prompts, which the tokenizer cuts off; a reference with workers of its own is beside.
+void take_generated(Sheet& sheet) {
+  if (const Setting* workers = sheet.find("num_ref_workers")) sheet.say("reference", "none", *workers);
+  const auto prompt = sheet.count("tokenizer.max_seq_len");
+  const auto generated = sheet.count("max_generated_tokens");
+  if (!prompt || !generated) return;
+  sheet.say("seq", std::to_string(quantity::checked_add(*prompt, *generated)), *sheet.find("max_generated_tokens"));
 }
 
 /// "llama3_1/8B_qlora_single_device": a configuration that torchtune ships, by its model and method.
@@ -108,6 +123,7 @@ void take_torchtune_model(Sheet& sheet) {
   take_recipe_name(sheet);
   take_loss(sheet);
   take_policy_batch(sheet);
+  take_generated(sheet);
   const Setting* component = sheet.find({"model._component_", "policy_model._component_"});
   if (component == nullptr) return;
   std::string name = component_name(component->text);
@@ -161,6 +177,8 @@ void take_optimizer(Sheet& sheet) {
   sheet.say("optimizer", std::string(found->ours), *component);
   const auto fused = sheet.truth("optimizer.fused");
   if (fused) sheet.say("optimizer_impl", *fused ? "fused" : "foreach", *sheet.find("optimizer.fused"));
+  // torch's own default, where recipes of torchtune's own say otherwise
+  if (!fused && component->text == "torch.optim.AdamW") sheet.say("optimizer_impl", "foreach", *component);
 }
 
 /// The recipe, on the command line alone, says whether there is one accelerator.
