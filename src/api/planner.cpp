@@ -2,6 +2,7 @@
 
 #include "answer/figures.hpp"
 #include "frameworks/table.hpp"
+#include "llmcalc/answer/estimate.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/elementary.hpp"
 #include "quantity/format.hpp"
@@ -15,8 +16,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace llmcalc::api {
@@ -57,20 +58,23 @@ std::int64_t last_good(std::int64_t most, const std::function<bool(std::int64_t)
   return good;
 }
 
-/// Powers of two up to the first that is enough, then what lies between it and the one before, node by node.
-std::optional<std::int64_t> fewest_enough(std::int64_t most, std::int64_t node,
+}  // namespace
+
+std::optional<std::int64_t> fewest_enough(Range range, std::int64_t node,
                                           const std::function<bool(std::int64_t)>& is_enough) {
-  std::int64_t enough = 1;
-  while (enough <= most && !is_enough(enough)) enough *= 2;
-  if (enough > most) return std::nullopt;
-  const std::int64_t unit = std::min(node, std::max<std::int64_t>(1, enough / 4));
-  for (std::int64_t count = enough / 2 + unit; count < enough; count += unit) {
+  auto enough = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(range.too_few) + 1));
+  for (enough = std::min(enough, range.most); !is_enough(enough); enough = std::min(2 * enough, range.most)) {
+    if (enough == range.most) return std::nullopt;
+  }
+  constexpr std::int64_t steps = 100;
+  const std::int64_t machines = std::max<std::int64_t>(1, enough / 2 / steps / node);
+  const std::int64_t unit = std::min(machines * node, std::max<std::int64_t>(1, enough / 4));
+  const std::int64_t below = std::max(range.too_few, enough / 2);
+  for (std::int64_t count = (below / unit + 1) * unit; count < enough; count += unit) {
     if (is_enough(count)) return count;
   }
   return enough;
 }
-
-}  // namespace
 
 std::span<const std::string_view> chosen_terms() {
   static const auto terms = [] {
@@ -106,13 +110,34 @@ bool Planner::fits(const read::PlanWords& plan) const {
 
 bool Planner::fits(const std::vector<Given>& words) const { return fits(bases(words)); }
 
-bool Planner::fits_with(const std::vector<Given>& words, std::int64_t gpus) const {
-  return fits(resolve(with(words, "gpus", std::to_string(gpus))));
+namespace {
+
+/// Whether it would take longer at the peak of its accelerators, of which no run does more (MFU is 1 at most), or cost
+/// more.
+bool is_out_of_reach(const spec::Question& question, const search::PlanLimits& limits) try {
+  if (!limits.time && !limits.cost) return false;
+  const auto run = answer::estimate(question).compute;
+  const auto gpus = static_cast<double>(question.layout.gpus);
+  const auto least = std::min(1.0, question.calibration.time.factor) * run.mfu * run.useful;
+  const bool costs_more = limits.cost && run.price && gpus * quantity::in_hours(least) * *run.price > *limits.cost;
+  return costs_more || (limits.time && least > *limits.time);
+} catch (const BadInput&) {  // without a choice this run is none
+  return false;
 }
 
-std::optional<std::int64_t> Planner::fewest(const std::vector<Given>& words) const {
+}  // namespace
+
+bool Planner::fits_with(const std::vector<Given>& words, std::int64_t gpus) const {
+  const read::PlanWords plan = resolve(with(words, "gpus", std::to_string(gpus)));
+  return !is_out_of_reach(plan.bases.front().resolved.question, options_.asked.limits) && fits(plan);
+}
+
+/// Half as many machines were too few.
+std::optional<std::int64_t> Planner::fewest(const std::vector<Given>& words, std::int64_t machines) const {
   const std::int64_t node = spec::accelerators_per_node(resolve(words).bases.front().resolved.question.gpu);
-  return fewest_enough(most_accelerators, node, [&](std::int64_t count) { return fits_with(words, count); });
+  const Range range{machines < most_accelerators ? node * (machines / 2) : 0,
+                    std::min(node * machines, most_accelerators)};
+  return fewest_enough(range, node, [&](std::int64_t count) { return fits_with(words, count); });
 }
 
 /// Accelerators that the objective and the limits can be told of.
@@ -158,17 +183,8 @@ const read::Resolved& largest_of(const read::PlanWords& plan) {
   return std::ranges::max_element(plan.bases, {}, rank)->resolved;
 }
 
-/// Accelerators of all that there are that run it in one machine are compared, where some do: nobody gathers small
-/// cards by the hundred for what one holds, and their batch would be everybody's.
-void leave_out_clusters(read::PlanWords& plan) {
-  const auto in_one = [](const read::PlanBase& base) { return base.resolved.question.layout.nodes == 1; };
-  if (std::ranges::none_of(plan.bases, in_one)) return;
-  if (const std::size_t left_out = std::erase_if(plan.bases, std::not_fn(in_one)))
-    plan.on_all.push_back({std::to_string(left_out) + " accelerators are left out: they need more than one machine"});
-}
-
-/// Framework, batch and data that nobody said go by the number of accelerators: runs that are compared, be it while
-/// that number is sought, take those of the largest, as if they had been said.
+/// Framework, length, batch and data that nobody said go by the accelerators, their number and their trainer: runs that
+/// are compared, be it while that number is sought, take those of the largest, as if they had been said.
 std::vector<Given> said_alike(std::vector<Given> words, const spec::Question& like, const read::PlanWords& plan) {
   const auto id = [](const read::PlanBase& base) { return base.resolved.question.gpu->id; };
   if (says_any_gpu(words))
@@ -184,6 +200,9 @@ std::vector<Given> said_alike(std::vector<Given> words, const spec::Question& li
     words = with(std::move(words), "framework", std::string(spec::name_of(framework)));
     again = true;
   }
+  const auto is_other_length = [&](const spec::Question& each) { return each.training.seq != like.training.seq; };
+  if (!says_any(words, {"seq"}) && any(is_other_length))
+    words = with(std::move(words), "seq", std::to_string(like.training.seq));
   const std::int64_t tokens = like.training.step_tokens();
   const auto does_less = [&](const spec::Question& each) { return each.training.step_tokens() != tokens; };
   if (!says_any(words, {"global_batch"}) && (again || any(does_less)))
@@ -233,26 +252,44 @@ read::PlanWords Planner::known_bases(const std::vector<Given>& words) const {
   return plan;
 }
 
-bool Planner::count(const std::vector<Given>& words, read::PlanWords& plan) const {
-  if (plan.counts_accelerators) return true;
+std::vector<read::PlanBase> Planner::counted(const std::vector<Given>& words, const read::PlanWords& plan,
+                                             std::int64_t machines) const {
   std::vector<read::PlanBase> enough;
-  for (auto& base : plan.bases) {
+  for (const auto& base : plan.bases) {
     if (read::has_word(read::spelled_out(base.varied), "gpus")) {  // "h100,4090:2" says it of one alone
-      enough.push_back(std::move(base));
+      enough.push_back(base);
       continue;
     }
     std::vector<Given> own = words;
     for (const Given& word : base.varied) own = with(std::move(own), word.term, word.text);
-    const auto fewest_of_it = fewest(own);
-    if (!fewest_of_it) plan.unable.push_back(base.varied);
+    const auto fewest_of_it = fewest(own, machines);
     if (!fewest_of_it) continue;
     auto counted = resolve(with(std::move(own), "gpus", std::to_string(*fewest_of_it)));
-    enough.push_back({std::move(base.varied), std::move(counted.bases.front().resolved)});
+    enough.push_back({base.varied, std::move(counted.bases.front().resolved)});
   }
-  if (enough.empty()) plan.unable.clear();
+  return enough;
+}
+
+/// Accelerators of all that there are that run it in the fewest machines are compared, those twice as many at most:
+/// nobody gathers small cards by the hundred for what one holds, and their batch would be everybody's.
+bool Planner::count(const std::vector<Given>& words, read::PlanWords& plan) const {
+  if (plan.counts_accelerators) return true;
+  std::int64_t machines = says_any_gpu(words) ? 1 : most_accelerators;
+  auto enough = counted(words, plan, machines);
+  for (; enough.empty() && machines < most_accelerators; enough = counted(words, plan, machines)) machines *= 2;
   if (enough.empty()) return false;
+  const auto is_left_out = [&](const read::PlanBase& base) {
+    return std::ranges::none_of(enough, [&](const read::PlanBase& each) { return each.varied == base.varied; });
+  };
+  auto left_out = quantity::mapped_if(plan.bases, &read::PlanBase::varied, is_left_out);
+  if (says_any_gpu(words) && !left_out.empty()) {
+    const auto how_many = machines == 1 ? "one machine" : fmt::format("{} machines", machines);
+    plan.on_all.push_back(
+        {fmt::format("{} accelerators are left out: {} is not enough of them", left_out.size(), how_many)});
+  } else {
+    quantity::append(plan.unable, left_out);
+  }
   plan.bases = std::move(enough);
-  if (says_any_gpu(words)) leave_out_clusters(plan);
   return true;
 }
 
@@ -271,102 +308,6 @@ std::vector<Given> Planner::grown(const std::vector<Given>& words) const {
   const std::int64_t step = last_good(most, [&](std::int64_t n) { return fits(with(words, term, value(n))); });
   if (step == 0) throw BadInput("--largest", "not even --" + term + " " + value(1) + " is within the limits");
   return with(words, term, value(step));
-}
-
-namespace {
-
-/// Those that a search compares: of "any" all that have a price, by which they are told apart.
-std::vector<std::string> compared(const std::string& list, const read::Catalogue& catalogue) {
-  using Preset = read::AcceleratorPreset;
-  const auto id = [](const Preset& preset) { return preset.accelerator.id; };
-  const auto has_price = [](const Preset& preset) { return preset.accelerator.price_per_hour.has_value(); };
-  if (list == "any") return quantity::mapped_if(catalogue.accelerators(), id, has_price);
-  return quantity::mapped(quantity::pieces_of(list, ","), [](auto part) { return std::string(quantity::trim(part)); });
-}
-
-constexpr std::size_t best_servers = 5;
-
-/// Terms that a person said are kept, those that nobody said are searched.
-search::ServerPlans plans_for(const std::vector<Given>& words, const spec::Question& question) {
-  const auto open = [&](std::string_view term) { return !read::has_word(words, term); };
-  return search::plan_server(question,
-                             {.engines = open("engine"),
-                              .quants = open("quant"),
-                              .tp = open("tp"),
-                              .pp = open("pp"),
-                              .attention_dp = open("attention_dp"),
-                              .ep = open("ep") && open("expert_tp"),
-                              .copies = open("copies")},
-                             best_servers);
-}
-
-/// Accelerators that are tried for a server and its copies: eight of the largest copy that advice tries, which has 64.
-/// A bound on the search, as no such limit is published.
-constexpr std::int64_t most_serving = 512;
-
-void add_counts(const search::ServerPlans& of, search::ServerPlans& all) {
-  all.layouts += of.layouts;
-  all.starting += of.starting;
-  all.estimates += of.estimates;
-}
-
-/// As many accelerators as were said or follow from what was, or the fewest that keep the limits.
-search::ServerPlans counted_plans(const std::vector<Given>& words, const AskServer& asked) {
-  const spec::Question question = asked(words);
-  search::ServerPlans plans = plans_for(words, question);
-  const bool counted = says_any(read::spelled_out(words), {"gpus", "tp", "pp", "ep", "attention_dp", "copies"});
-  if (counted || !plans.best.empty()) return plans;
-  const auto keeps = [&](std::int64_t count) {
-    const auto own = with(words, "gpus", std::to_string(count));
-    search::ServerPlans of_count = plans_for(own, asked(own));
-    add_counts(of_count, plans);
-    if (of_count.best.empty()) return false;
-    plans.best = std::move(of_count.best);
-    return plans.counted = true;
-  };
-  fewest_enough(most_serving, spec::accelerators_per_node(question.gpu), keeps);
-  return plans;
-}
-
-/// Without a price behind all that have one.
-double price_of(const search::ServerPlan& plan) {
-  const auto& price = plan.speed.cost.all;
-  return price ? quantity::in_dollars(*price) : std::numeric_limits<double>::infinity();
-}
-
-std::vector<Given> with_gpus(std::vector<Given> words, const search::ServerPlans& counted) {
-  return with(std::move(words), "gpus", std::to_string(counted.best.front().question.layout.gpus));
-}
-
-}  // namespace
-
-search::ServerPlans plan_servers(std::vector<Given>& words, const read::Catalogue& catalogue, const AskServer& asked) {
-  const auto* list = read::find_word(words, "gpu");
-  const auto gpus = list == nullptr ? std::vector<std::string>() : compared(list->text, catalogue);
-  if (gpus.size() < 2) {
-    auto plans = counted_plans(words, asked);
-    if (plans.counted) words = with_gpus(std::move(words), plans);
-    return plans;
-  }
-  const bool any = list->text == "any";
-  search::ServerPlans all;
-  for (const auto& gpu : gpus) {
-    words = with(std::move(words), "gpu", gpu);
-    search::ServerPlans plans;
-    try {
-      plans = counted_plans(words, asked);
-    } catch (const BadInput&) {  // of all there are, some run no such server
-      if (!any) throw;
-    }
-    add_counts(plans, all);
-    all.counted = all.counted || plans.counted;
-    if (!plans.best.empty()) all.best.push_back(std::move(plans.best.front()));
-  }
-  std::ranges::stable_sort(all.best, {}, price_of);
-  if (all.best.size() > best_servers) all.best.resize(best_servers);
-  words = with(std::move(words), "gpu", all.best.empty() ? gpus.front() : all.best.front().question.gpu->id);
-  if (all.counted) words = with_gpus(std::move(words), all);
-  return all;
 }
 
 }  // namespace llmcalc::api

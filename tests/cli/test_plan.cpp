@@ -163,7 +163,7 @@ Words assumed_by(const nlohmann::json& plan) {
 }
 
 TEST_CASE("what a plan assumes leaves it alone when it is said, whatever machines it compares") {
-  for (const auto* machines : {"4090", "4090,h100-sxm", "rtx-3090,a100-40,h100-sxm"}) {
+  for (const auto* machines : {"4090", "4090,h100-sxm", "rtx-3090,a100-40,h100-sxm", "tpu-v7,h100-sxm"}) {
     for (const Words& run : {Words{"--method", "full"}, {"--method", "lora"}, {"--algorithm", "dpo"}}) {
       for (const Words& count : {Words{}, {"--gpus", "1,8"}}) {
         const Words asked = plus(plus({"--model", "gpt2-xl", "--gpu", machines, "--format", "json"}, run), count);
@@ -223,6 +223,20 @@ TEST_CASE("the fewest accelerators that fit are enough, and half of them are not
   const auto count = std::stoll(plan.substr(plan.rfind(' ', at - 1) + 1));
   CHECK(planned(plus(base, {"--gpus", std::to_string(count)})).code == ExitCode::fits);
   CHECK(planned(plus(base, {"--gpus", std::to_string(count / 2)})).code == ExitCode::does_not_fit);
+}
+
+/// Training costs 6 x 8.03e9 x 1e9 FLOP, 0.56 days of one H100 at its peak of 989 TFLOP/s.
+TEST_CASE("the fewest accelerators that end in time do, and what their peak would not do is none") {
+  const Words base{"--model", "llama-3-8b", "--gpu", "h100-sxm", "--tokens", "1B", "--global-batch", "64"};
+  const auto with = [&](const char* days) {
+    return nlohmann::json::parse(planned(plus(base, {"--max-days", days, "--format", "json"})).answer);
+  };
+  const auto in_time = with("0.05");
+  const auto count = std::stoll(in_time["best"].at(0)["run"]["gpus"].get<std::string>());
+  CHECK(count > 1);
+  for (const auto& [gpus, code] : {std::pair(count, ExitCode::fits), {count / 2, ExitCode::does_not_fit}})
+    CHECK(planned(plus(base, {"--max-days", "0.05", "--gpus", std::to_string(gpus)})).code == code);
+  CHECK(with("1e-7")["best"].empty());
 }
 
 TEST_CASE("a table has the best of each cell") {

@@ -11,6 +11,8 @@
 #include "search/plan.hpp"
 #include "search/server_plan.hpp"
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -69,6 +71,18 @@ std::string_view word_of(search::Objective objective);
 /// Words with one more, which replaces the words of its term.
 std::vector<read::Given> with(std::vector<read::Given> words, const std::string& term, const std::string& text);
 
+/// Numbers that are tried, but for those that are known to be too few.
+struct Range {
+  std::int64_t too_few;
+  std::int64_t most;
+};
+
+/// Powers of two up to the first that is enough, then what lies between it and the one before: by whole machines, or by
+/// a hundredth of them.
+/// \param node  accelerators of a machine
+std::optional<std::int64_t> fewest_enough(Range range, std::int64_t node,
+                                          const std::function<bool(std::int64_t)>& is_enough);
+
 class Planner {
  public:
   Planner(const PlanOptions& options, const Sources& sources, const std::optional<read::ConfigText>& config)
@@ -98,7 +112,10 @@ class Planner {
   bool count(const std::vector<read::Given>& words, read::PlanWords& plan) const;
   void leave_out_unknown(read::PlanWords& plan) const;
   bool fits(const read::PlanWords& plan) const;
-  std::optional<std::int64_t> fewest(const std::vector<read::Given>& words) const;
+  /// The runs that some number of accelerators in so many machines is enough for, each with the fewest.
+  std::vector<read::PlanBase> counted(const std::vector<read::Given>& words, const read::PlanWords& plan,
+                                      std::int64_t machines) const;
+  std::optional<std::int64_t> fewest(const std::vector<read::Given>& words, std::int64_t machines) const;
   bool fits_with(const std::vector<read::Given>& words, std::int64_t gpus) const;
 
   const PlanOptions& options_;
