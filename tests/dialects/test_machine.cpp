@@ -223,3 +223,28 @@ TEST_CASE("An engine that an option names has not the release of another") {
   const auto words = dialects::with_options(frozen, {{"engine", "sglang", {read::Source::flag, "--engine"}}});
   CHECK_FALSE(read::has_word(words, "engine_version"));
 }
+
+/// nvsmi_device_v12.dtd, driver 535: the log of -q as XML, where BAR1 has amounts of the same names.
+TEST_CASE("nvidia-smi's XML says what its log says") {
+  const auto reading = read_machine(
+      "<?xml version=\"1.0\" ?>\n<!DOCTYPE nvidia_smi_log SYSTEM \"nvsmi_device_v12.dtd\">\n<nvidia_smi_log>\n"
+      "<gpu id=\"00000000:00:1E.0\">\n<product_name>NVIDIA A10G</product_name>\n"
+      "<mig_mode>\n<current_mig>N/A</current_mig>\n</mig_mode>\n"
+      "<fb_memory_usage>\n<total>23028 MiB</total>\n<used>17878 MiB</used>\n<free>4637 MiB</free>\n</fb_memory_usage>\n"
+      "<bar1_memory_usage>\n<total>32768 MiB</total>\n<free>32767 MiB</free>\n</bar1_memory_usage>\n"
+      "<processes>\n<process_info>\n<pid>1234</pid>\n<used_memory>17866 MiB</used_memory>\n</process_info>\n"
+      "</processes>\n</gpu>\n</nvidia_smi_log>\n");
+  CHECK(machine_word(reading, "gpu") == "a10g");
+  CHECK(machine_word(reading, "gpus") == "1");
+  CHECK(machine_word(reading, "memory") == "4637MiB");
+  CHECK_THAT(machine_notes(reading), Contains("process 1234"));
+  CHECK(reading.words.front().origin.where == "m.txt:5");
+}
+
+/// A card that only a preset of one's own is called after: what others hold of it is not free either.
+TEST_CASE("What is free of a card that no preset knows is what there is of it") {
+  const auto reading =
+      read_machine("name, memory.total [MiB], memory.free [MiB]\nNVIDIA Foo 9000, 50000 MiB, 20000 MiB\n");
+  CHECK(machine_word(reading, "gpu") == "NVIDIA Foo 9000");
+  CHECK(machine_word(reading, "memory") == "20000MiB");
+}

@@ -3,6 +3,9 @@
 #include "catch.hpp"
 #include "dialects/read.hpp"
 
+#include <algorithm>
+#include <string>
+
 using namespace llmcalc;
 
 namespace {
@@ -287,4 +290,106 @@ TEST_CASE("A checkpoint below a folder that nobody names is left to an option") 
       "run.sh");
   REQUIRE(reading.open.size() == 1);
   CHECK(reading.open.front().term == "model");
+}
+
+/// verl examples/grpo_trainer: layers are laid out by hand, and the launcher is an array.
+TEST_CASE("Published scripts of verl start what their arrays say") {
+  const auto reading = test::read_alone(R"(
+NGPUS_PER_NODE=${NGPUS_PER_NODE:-8}
+LAYOUT=${LAYOUT:-"Et*6|t*6|t*6|t*5|t*5|t*5|t*5|t*5L"}
+ACTOR=(
+    algorithm.adv_estimator=gpg
+    data.max_prompt_length=1024
+    data.max_response_length=2048
+    actor_rollout_ref.model.path=Qwen/Qwen3-8B
+    actor_rollout_ref.actor.ppo_mini_batch_size=256
+    actor_rollout_ref.actor.use_dynamic_bsz=True
+    actor_rollout_ref.actor.ppo_max_token_len_per_gpu=24576
+    actor_rollout_ref.actor.megatron.pipeline_model_parallel_size=8
+    "++actor_rollout_ref.actor.megatron.override_transformer_config.pipeline_model_parallel_layout='${LAYOUT}'"
+    actor_rollout_ref.rollout.n=5
+    trainer.n_gpus_per_node=${NGPUS_PER_NODE}
+    trainer.nnodes=1
+    model_engine=megatron
+)
+LAUNCH=(python3)
+if [ "${VERL_USE_UV:-1}" != 0 ]; then
+    uv sync --extra vllm --frozen
+    LAUNCH=(uv run --frozen --no-sync python3)
+fi
+"${LAUNCH[@]}" -m verl.trainer.main_ppo "${ACTOR[@]}" "$@"
+)",
+                                        "run.sh");
+  test::check_terms(reading, "algorithm=grpo seq=3072 micro_batch=8 global_batch=1280 pp=8 gpus=8 sharding=zero1");
+  const auto says_layout = [](const auto& said) { return said.sentence().find("layout") != std::string::npos; };
+  CHECK(std::ranges::any_of(reading.assumptions, says_layout));
+}
+
+/// Dynamo recipes/deepseek-v4-flash/sglang: the pod is given four accelerators, its variable names eight.
+TEST_CASE("A container sees no more accelerators than it is given") {
+  const auto reading = test::read_alone(R"(
+apiVersion: nvidia.com/v1alpha1
+kind: DynamoGraphDeployment
+spec:
+  services:
+    decode:
+      resources: {limits: {gpu: "4"}}
+      extraPodSpec:
+        nodeSelector: {nvidia.com/gpu.product: NVIDIA-B200}
+        mainContainer:
+          image: nvcr.io/nvidia/ai-dynamo/sglang-runtime:1.4.2
+          command: [python3, -m, dynamo.sglang]
+          args: [--model-path, deepseek-ai/DeepSeek-V4-Flash, --tp, "4", --speculative-algo, EAGLE,
+                 --speculative-num-steps, "3", --speculative-eagle-topk, "1", --chunked-prefill-size, "4096"]
+          env:
+            - {name: CUDA_VISIBLE_DEVICES, value: "0,1,2,3,4,5,6,7"}
+)",
+                                        "deploy.yaml");
+  test::check_terms(reading, "gpu=b200 gpus=4 tp=4 batched_tokens=4096 draft=mtp:3");
+}
+
+/// vllm-project/recipes OpenAI/GPT-OSS_EAGLE3_Hopper.yaml: a file for --config, without a model.
+TEST_CASE("Options of vLLM alone are a file of vLLM's") {
+  const auto reading = test::read_alone(R"(
+no-enable-prefix-caching: true
+max-cudagraph-capture-size: 2048
+max-num-batched-tokens: 8192
+stream-interval: 20
+speculative-config: '{"model":"nvidia/gpt-oss-120b-Eagle3-v2","num_speculative_tokens":3,"method":"eagle3"}'
+)",
+                                        "hopper.yaml");
+  CHECK(reading.unread.empty());
+  test::check_terms(reading,
+                    "engine=vllm model=- prefix_cache=0 batched_tokens=8192 "
+                    "draft=eagle=nvidia/gpt-oss-120b-Eagle3-v2:3");
+}
+
+/// LLaMA-Factory model/model_utils/quantization.py: quantization_bit does nothing to a checkpoint that is quantized.
+TEST_CASE("A checkpoint that is quantized already keeps its weights, whatever quantizes others") {
+  const auto reading = test::read_alone(
+      "{model_name_or_path: Qwen/Qwen2.5-7B-Instruct-GPTQ-Int4, stage: sft, finetuning_type: lora, quantization_bit: "
+      "4}",
+      "run.yaml");
+  test::check_terms(reading, "method=qlora weights=-");
+  const auto single = test::read_alone(
+      "{model_name_or_path: Qwen/Qwen2.5-7B, stage: sft, quantization_bit: 4, double_quantization: false}", "run.yaml");
+  test::check_terms(single, "method=qlora weights=nf4");
+}
+
+TEST_CASE("Levanter's vocabulary is that of a tokenizer that is known") {
+  constexpr auto file = "{trainer: {train_batch_size: 512}, model: {type: llama}, data: {tokenizer: ";
+  test::check_terms(test::read_alone(std::string(file) + "stanford-crfm/marin-tokenizer}}", "run.yaml"),
+                    "vocab=128256");
+  const auto unknown = test::read_alone(std::string(file) + "my/tokenizer}}", "run.yaml");
+  REQUIRE(unknown.open.size() == 1);
+  CHECK(unknown.open.front().term == "vocab");
+}
+
+/// torchtune's recipe stands on the command line, and its file, which says whether the base is in few bits, elsewhere.
+TEST_CASE("A recipe of adapters whose file is not there leaves the method to an option, and says so") {
+  const auto reading =
+      test::read_alone("tune run --nproc_per_node 8 lora_finetune_distributed --config /configs/a.yaml", "run.sh");
+  test::check_terms(reading, "method=- gpus=8 sharding=fsdp2");
+  const auto about_method = [](const auto& said) { return said.term == "method"; };
+  CHECK(std::ranges::any_of(reading.assumptions, about_method));
 }

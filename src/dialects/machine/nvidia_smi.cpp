@@ -1,5 +1,5 @@
-// nvidia-smi's table of cards and processes (drivers 390 to 580), its list (-L), its log (-q) and its query as CSV,
-// with or without a header.
+// nvidia-smi's table of cards and processes (drivers 390 to 580), its list (-L), its log (-q, and as XML with -x) and
+// its query as CSV, with or without a header.
 
 #include "dialects/cards.hpp"
 #include "dialects/machine/texts.hpp"
@@ -222,12 +222,37 @@ std::optional<Told> rows_alone(std::string_view text) {
   return fits && !told.cards.empty() ? std::optional(std::move(told)) : std::nullopt;
 }
 
+/// The log as -x writes it: `<product_name>NVIDIA A10</product_name>` is a line "product_name : NVIDIA A10" of what
+/// <fb_memory_usage> begins, under the names that the log itself has for them.
+std::string log_of_xml(std::string_view text) {
+  constexpr std::pair<std::string_view, std::string_view> names_of[] = {{"product_name", "Product Name"},
+                                                                        {"fb_memory_usage", "FB Memory Usage"},
+                                                                        {"mig_mode", "MIG Mode"},
+                                                                        {"current_mig", "Current"},
+                                                                        {"total", "Total"},
+                                                                        {"free", "Free"},
+                                                                        {"pid", "Process ID"},
+                                                                        {"used_memory", "Used GPU Memory"}};
+  std::string lines;
+  each_line(text, [&](std::string_view line, int) {
+    const auto end = line.find('>');
+    const bool opens = line.starts_with('<') && !line.starts_with("</") && end != line.npos;
+    const auto key = opens ? line.substr(1, end - 1) : std::string_view();
+    const auto value = opens ? line.substr(end + 1, line.find('<', end) - end - 1) : std::string_view();
+    const auto* known = std::ranges::find(names_of, key, [](const auto& each) { return each.first; });
+    const auto name = known == std::end(names_of) ? key : known->second;
+    lines += opens && !value.empty() ? fmt::format("{} : {}\n", name, value) : fmt::format("{}\n", name);
+  });
+  return lines;
+}
+
 std::optional<Told> told_in(std::string_view text, std::string_view place) {
   auto rest = text;
   const auto first = quantity::trim(quantity::take_until(rest, "\n"));
   if (is_header(fields_of(first))) return query(text, place);
   if (first.starts_with("GPU ") && first.find(" (UUID: GPU-") != first.npos) return list(text);
   if (text.find("=NVSMI LOG=") != text.npos) return log(text);
+  if (text.find("<nvidia_smi_log>") != text.npos) return log(log_of_xml(text));
   return text.find("| NVIDIA-SMI ") == text.npos ? rows_alone(text) : std::optional(table(text));
 }
 
@@ -278,7 +303,11 @@ std::optional<Reading> read_nvidia_smi(std::string_view text, std::string_view p
     return reading;
   }
   if (match.id.empty()) {  // which a preset of one's own may be called
-    reading.words.push_back({"gpu", cards.back().name, origin});
+    const Card& fullest = cards.back();
+    reading.words.push_back({"gpu", fullest.name, origin});
+    if (!fullest.free || fullest.free == fullest.total) return reading;
+    reading.words.push_back({"memory", fmt::format("{}MiB", *fullest.free >> 20U), origin});
+    reading.assumptions.push_back({fmt::format("{}: as much as was free then", fullest.name), "memory"});
     return reading;
   }
   reading.words.push_back({"gpu", match.id, origin});

@@ -72,8 +72,12 @@ void name_trainer(std::string_view python_class, Settings& settings);
 /// Whose settings they are; nullptr where nobody knows them.
 const Format* format_of(const Settings& settings);
 
-/// \throws quantity::BadInput where the text is Python, whose hint is made of what stands in it as plain numbers
+/// Whether the line begins as one of a Python program does that stands outside of any block.
+bool is_line_of_python(std::string_view line);
+/// \throws quantity::BadInput where the text is Python, whose hint is made of what stands in it as plain values
 void refuse_python(std::string_view text, std::string_view place);
+/// \throws quantity::BadInput where the file is a notebook of Jupyter, as a program
+void refuse_notebook(const Node& file, std::string_view place);
 
 /// \param text  what `file` was parsed from
 std::optional<Reading> model_file(const Node& file, std::string_view text, std::string_view place);

@@ -115,31 +115,6 @@ const Format* format_of(const Settings& settings) {
 
 namespace {
 
-bool is_line_of_python(std::string_view line) {
-  const bool imports = line.starts_with("from ") && line.find(" import ") != line.npos;
-  const bool defines = line.starts_with("def ") || line.starts_with("#!/usr/bin/env python");
-  return imports || defines || line.starts_with("import ");
-}
-
-/// The word that ends the here-document which a line of a shell script begins.
-std::string_view document_end(std::string_view line) {
-  const auto at = line.find("<<");
-  if (at == line.npos) return {};
-  const auto word = line.substr(at + 2);
-  const auto begin = std::min(word.find_first_not_of("- '\""), word.size());
-  return word.substr(begin, std::min(word.find_first_of("'\" >|;&)", begin), word.size()) - begin);
-}
-
-/// Whether the text is Python; lines that a shell script feeds to Python do not count.
-bool is_python(std::string_view text) {
-  std::string_view end;
-  for (const auto line : quantity::pieces_of(text, "\n")) {
-    if (end.empty() && is_line_of_python(line)) return true;
-    end = end.empty() ? document_end(line) : quantity::trim(line) == end ? std::string_view() : end;
-  }
-  return false;
-}
-
 std::optional<std::string> commands_in_blocks(std::string_view text) {
   std::string script;
   bool inside = false;
@@ -244,13 +219,6 @@ std::optional<std::string> commands_in_unit(std::string_view text) {
 std::optional<std::string> commands_in(std::string_view text) {
   auto unit = commands_in_unit(text);
   return unit ? std::move(unit) : commands_in_blocks(text);
-}
-
-void refuse_python(std::string_view text, std::string_view place) {
-  if (!is_python(text)) return;
-  throw quantity::BadInput(
-      std::string(place), "is a Python program, which is not executed and so cannot be read",
-      "say what it does in options: llmcalc fit --framework trl --model NAME --method qlora --gpu NAME");
 }
 
 namespace {

@@ -54,7 +54,10 @@ void take_visible(Sheet& sheet) {
   if (devices.find_first_not_of("0123456789,") != std::string::npos && devices.find("GPU-") == std::string::npos)
     return;
   if (devices.empty()) return;
-  sheet.say("gpus", std::to_string(1 + std::ranges::count(devices, ',')), *list);
+  const auto visible = 1 + std::ranges::count(devices, ',');
+  const Setting* held = counted(sheet, {"container.gpus"});
+  if (held != nullptr && value_of(*held) < visible) return;  // a container sees no more than it is given
+  sheet.say("gpus", std::to_string(visible), *list);
 }
 
 /// Kubeflow tells torchrun how many machines there are, where its own options do not (PET_NNODES).

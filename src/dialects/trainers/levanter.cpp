@@ -4,6 +4,8 @@
 #include "llmcalc/quantity/checked.hpp"
 #include "quantity/lists.hpp"
 
+#include <fmt/format.h>
+
 #include <string>
 #include <utility>
 
@@ -22,6 +24,10 @@ constexpr LevanterKind kinds[] = {
     {"gpt2", "gpt2", "512", "768", "12", "12", "", "gelu", "layernorm", "learned", "all", "1"},
     {"llama", "meta-llama/Llama-2-7b-hf", "2048", "4096", "32", "32", "11008", "swiglu", "rmsnorm", "rope", "none",
      "0"}};
+
+constexpr Spelling tokenizers[] = {
+#include "dialects/levanter_tokenizers.inc"
+};
 
 /// main/train_lm.py: the configuration of the checkpoint that training starts from, or what the file and its kind say.
 void take_levanter_model(Sheet& sheet) {
@@ -43,9 +49,10 @@ void take_levanter_model(Sheet& sheet) {
                                                 sheet.count("model.mlp_scale").value_or(4));
   sheet.by_default("ffn", kind->ffn.empty() ? std::to_string(width) : std::string(kind->ffn), "Levanter default");
   const Setting* tokenizer = sheet.find("data.tokenizer");
-  if (tokenizer != nullptr && tokenizer->text != "gpt2")
-    return sheet.leave_open("vocab", "the tokenizer " + tokenizer->text + " says it", *tokenizer);
-  sheet.by_default("vocab", "50257", "Levanter default");
+  const std::string_view named = tokenizer == nullptr ? std::string_view("gpt2") : tokenizer->text;
+  const auto* known = quantity::find_or_null(tokenizers, named, &Spelling::theirs);
+  if (known == nullptr) return sheet.leave_open("vocab", fmt::format("the tokenizer {} says it", named), *tokenizer);
+  sheet.by_default("vocab", std::string(known->ours), "Levanter default");
   if (tokenizer == nullptr) sheet.assume("a vocabulary of 50,257, GPT-2's: the file names no tokenizer");
 }
 

@@ -64,6 +64,11 @@ bool by_megatron(const Sheet& sheet) {
 void take_method(Sheet& sheet) {
   const std::string type = sheet.text("finetuning_type");
   const bool quantized = take_quantization(sheet, Nested::yes);
+  // model/model_utils/quantization.py: a checkpoint that is quantized already stays so, whatever quantization_bit says;
+  // of others these are the weights that the trainer takes unasked
+  if (const auto* weights = sheet.word("weights"); weights != nullptr && weights->text == "nf4-dq") {
+    sheet.unsay("weights");
+  }
   if (type.empty() && !quantized) {
     const bool v1 = is_v1(sheet.settings());
     sheet.by_default("method", v1 ? "full" : "lora", v1 ? v1_default : "LLaMA-Factory default");
