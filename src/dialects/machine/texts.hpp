@@ -18,6 +18,10 @@ std::optional<Reading> read_nvidia_smi(std::string_view text, std::string_view p
 /// \throws quantity::BadInput where none is of a library or a server that is known
 std::optional<Reading> read_requirements(std::string_view text, std::string_view place);
 
+/// Memory that a snapshot of PyTorch's allocator says was taken; empty for any other bytes.
+/// \throws quantity::BadInput where it cannot be read, or holds nothing
+std::optional<Reading> read_memory_snapshot(std::string_view bytes, std::string_view place);
+
 /// Lines without what is blank at their ends, from their numbers, the first being 1.
 template <class Take>
 void each_line(std::string_view text, Take take) {

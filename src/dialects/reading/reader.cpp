@@ -25,8 +25,7 @@ constexpr std::string_view known_things =
     "torchtune, NeMo, NeMo AutoModel, NeMo-RL, verl, OpenRLHF, slime, prime-rl, MaxText, Levanter, llm-foundry, "
     "Primus, GPT-NeoX and Megatron-LM, commands and scripts that start them or a server, manifests of Kubernetes, "
     "KAITO's workspaces, compose files, tasks of SkyPilot and dstack, files of llama-swap, output of nvidia-smi and "
-    "pip, "
-    "training_args.bin, GGUF, safetensors and model folders";
+    "pip, snapshots of PyTorch's memory, training_args.bin, GGUF, safetensors and model folders";
 
 /// The workers of a job run what its master runs.
 bool is_replica(const LaunchCommand& container, const LaunchCommand& of) {
@@ -67,6 +66,7 @@ Reading Reader::settings(const Format& format, const Settings& written, std::str
 }
 
 Reading Reader::file(std::string_view text, std::string_view place) const {
+  if (auto measured = read_memory_snapshot(text, place)) return *std::move(measured);
   refuse_large(text, place);
   if (is_pickled(text)) return pickled(text, place);
   const bool is_script = looks_like_shell(text) && text.substr(0, text.find('\n')).find("python") == text.npos;
