@@ -100,6 +100,7 @@ struct ModelPreset {
   std::optional<formats::Quant> quant;  ///< of the published weights, where they are not in 16 bits
   std::int64_t quant_group = 0;         ///< inputs that share a scale of those; 0: as usual
   std::string quant_not_of;             ///< a word in the names of those of its files that are in 16 bits
+  bool embeds = false;                  ///< a decoder that is published for what it makes of a text
   PublishedSize published;
   CheckpointSize checkpoint;
   TrainingRecord training;

@@ -1,6 +1,7 @@
 // How fast a server answers: the lines of the text answer, and what a search found.
 #include "quantity/format.hpp"
 #include "render/inner/text.hpp"
+#include "spec/load.hpp"
 
 #include <fmt/format.h>
 
@@ -19,9 +20,10 @@ std::string rate_text(double rate) {
   return rate < 10 ? quantity::format_number(rate, 2) : quantity::format_count(std::llround(rate));
 }
 
-std::string first_line(const Speed& speed) {
+std::string first_line(const spec::Load& load, const Speed& speed) {
   const auto first =
       speed.saturated ? "ever later" : fmt::format("{} ({})", format_duration(speed.ttft), spread_text(speed.ttft_bar));
+  if (spec::reads_only(load)) return "an answer in " + first;
   if (speed.tpot == quantity::seconds(0)) return fmt::format("first token {}; the others elsewhere", first);
   return fmt::format("first token {}; then {} a token ({})", first, format_duration(speed.tpot),
                      spread_text(speed.tpot_bar));
@@ -29,9 +31,11 @@ std::string first_line(const Speed& speed) {
 
 /// "95 % of 500 drawn: first token within 410 ms; then 31 ms a token"
 std::string tail_line(const spec::Load& load, const serving::Tail& tail) {
+  const bool reads = spec::reads_only(load);
   auto words =
-      fmt::format("95 % of {}{}: first token within {}; then {} a token", quantity::format_count(tail.requests),
-                  load.trace ? "" : " drawn", format_duration(tail.ttft.p95), format_duration(tail.tpot.p95));
+      fmt::format("95 % of {}{}: {} within {}", quantity::format_count(tail.requests), load.trace ? "" : " drawn",
+                  reads ? "an answer" : "first token", format_duration(tail.ttft.p95));
+  if (!reads) words += fmt::format("; then {} a token", format_duration(tail.tpot.p95));
   if (tail.preempted > 0)
     words += fmt::format("; room taken from one {} times", quantity::format_count(tail.preempted));
   return words;
@@ -44,8 +48,16 @@ std::string load_line(const spec::Load& load) {
                     : alone   ? "one request at a time"
                               : quantity::format_count(load.concurrency) + " requests at once";
   const auto* of_each = load.trace ? ", in the mean" : alone ? ":" : ", each";
+  if (spec::reads_only(load))
+    return fmt::format("{}{} an input of {} tokens", many, of_each, quantity::format_count(load.prompt));
   return fmt::format("{}{} a prompt of {} tokens and {} of output", many, of_each, quantity::format_count(load.prompt),
                      quantity::format_count(load.output));
+}
+
+/// "1,210 requests/s, 619,520 tokens/s at 32 at once": of servers that only read.
+std::string reading_line(const Speed& speed) {
+  return fmt::format("{} requests/s, {} tokens/s at {} at once", rate_text(speed.requests_per_s),
+                     rate_text(speed.prompt_tokens_per_s), rate_text(speed.running));
 }
 
 std::string throughput_line(const Speed& speed) {
@@ -63,6 +75,11 @@ std::string throughput_line(const Speed& speed) {
   return words;
 }
 
+/// A million tokens are read for less than a cent.
+std::string reading_cost(const serving::TokenCost& cost) {
+  return cost.input ? quantity::format_money(1000 * *cost.input) + " a billion tokens" : std::string();
+}
+
 std::string cost_line(const serving::TokenCost& cost) {
   std::string words;
   if (cost.input) words = fmt::format("{} in", quantity::format_money(*cost.input));
@@ -72,8 +89,9 @@ std::string cost_line(const serving::TokenCost& cost) {
   return words + (words.empty() ? "" : "; ") + quantity::format_energy(*cost.energy) + " for a million out";
 }
 
-std::string parts_line(const Speed& speed) {
-  std::string words = "a step of " + format_duration(speed.decode_step) + ":";
+std::string parts_line(const spec::Load& load, const Speed& speed) {
+  std::string words =
+      (spec::reads_only(load) ? "its kernels" : "a step of " + format_duration(speed.decode_step)) + ":";
   for (const serving::SpeedPart& part : speed.parts) {
     if (part.time > quantity::seconds(0)) words += fmt::format(" {} {},", part.label, format_duration(part.time));
   }
@@ -103,17 +121,20 @@ Paragraph serving_speed(const ServingReport& report, const TextStyle& style) {
   Paragraph block;
   if (!report.answer.speed) return block;
   const Speed& speed = *report.answer.speed;
-  add_lines(block, labelled("load", load_line(report.answer.deployment.question.serving.load), style));
-  add_lines(block, labelled("speed", first_line(speed), style));
-  if (speed.tail)
-    add_lines(block, labelled("", tail_line(report.answer.deployment.question.serving.load, *speed.tail), style));
-  const auto cost = cost_line(speed.cost);
+  const spec::Load& load = report.answer.deployment.question.serving.load;
+  add_lines(block, labelled("load", load_line(load), style));
+  add_lines(block, labelled("speed", first_line(load, speed), style));
+  if (speed.tail) add_lines(block, labelled("", tail_line(load, *speed.tail), style));
+  const bool reads = spec::reads_only(load);
+  if (reads) add_lines(block, labelled("input", reading_line(speed), style));
+  const auto cost = reads ? reading_cost(speed.cost) : cost_line(speed.cost);
+  if (reads) block.least = block.lines.size();
   if (!cost.empty()) add_lines(block, labelled("cost", cost, style));
-  block.least = block.lines.size();
-  add_lines(block, labelled("output", throughput_line(speed), style));
+  if (!reads) block.least = block.lines.size();
+  if (!reads) add_lines(block, labelled("output", throughput_line(speed), style));
   if (!style.full && !style.explain) return block;
   if (!speed.parts.empty() && speed.parts.front().time > quantity::seconds(0))
-    add_lines(block, labelled("", parts_line(speed), style));
+    add_lines(block, labelled("", parts_line(load, speed), style));
   const auto sent = speed.handover > quantity::seconds(0)
                         ? fmt::format(", its cache {} on its way", format_duration(speed.handover))
                         : std::string();
@@ -139,9 +160,11 @@ Paragraph serving_plans(const ServingReport& report, const TextStyle& style) {
   block.least = block.lines.size();
   for (const search::ServerPlan& plan : best) {
     const Speed& speed = plan.speed;
-    auto words =
-        fmt::format("{}: {} tokens/s, first token {}, then {}", layout_of(plan, names_gpu, report.plans->counted),
-                    rate_text(speed.tokens_per_s), format_duration(speed.ttft), format_duration(speed.tpot));
+    const spec::Load& load = plan.question.serving.load;
+    auto words = fmt::format("{}: {} tokens/s, {} {}", layout_of(plan, names_gpu, report.plans->counted),
+                             rate_text(serving::compared(load, speed)),
+                             spec::reads_only(load) ? "an answer in" : "first token", format_duration(speed.ttft));
+    if (!spec::reads_only(load)) words += ", then " + format_duration(speed.tpot);
     if (speed.cost.all) words += fmt::format(", {} a million with prompts", quantity::format_money(*speed.cost.all));
     const bool first = &plan == &best.front();
     add_lines(block, labelled("", words, style));

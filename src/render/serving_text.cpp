@@ -20,9 +20,9 @@ namespace {
 using serving::MemoryLine;
 using serving::RankMemory;
 
-bool reserves(const ServingReport& report) {
-  return serving::row_of(report.answer.deployment.question.serving.engine).reserves;
-}
+bool reserves(const ServingReport& report) { return serving::reserves(report.answer.deployment); }
+
+bool keeps_nothing(const ServingReport& report) { return report.answer.deployment.stages.front().cache.empty(); }
 
 /// "16 x 8,192 tokens": the load that was asked for.
 std::string load_words(const ServingReport& report) {
@@ -35,6 +35,7 @@ std::string load_words(const ServingReport& report) {
 std::string cache_words(const ServingReport& report, bool all) {
   const auto& answer = report.answer;
   const std::string type(spec::name_of(answer.deployment.setup.cache));
+  if (keeps_nothing(report)) return "none: nothing is read twice";
   if (answer.verdict == trust::VerdictKind::no_accelerator) return type + ", " + load_words(report);
   if (!reserves(report)) return fmt::format("{}, {} tokens", type, quantity::format_count(answer.capacity.context));
   if (answer.memory.pool <= quantity::bytes(0)) return "none left";
@@ -275,7 +276,7 @@ Paragraph serving_capacity(const ServingReport& report, const TextStyle& style) 
   }
   add_lines(block, labelled("cards", cards_of(report), style));
   block.least = block.lines.size();
-  add_lines(block, labelled("cache", bytes_of(report), style));
+  if (!keeps_nothing(report)) add_lines(block, labelled("cache", bytes_of(report), style));
   return block;
 }
 

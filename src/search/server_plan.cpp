@@ -164,7 +164,7 @@ std::optional<serving::Speed> best_of(const spec::Load& load, const std::vector<
   std::optional<serving::Speed> best;
   for (const serving::Speed& speed : speeds) {
     if (!serving::keeps_limits(load, speed)) continue;
-    if (!best || speed.tokens_per_s > best->tokens_per_s) best = speed;
+    if (!best || serving::compared(load, speed) > serving::compared(load, *best)) best = speed;
   }
   return best;
 }
@@ -181,7 +181,7 @@ void consider(const spec::Question& question, ServerPlans& plans) {
   plans.estimates += static_cast<std::int64_t>(speeds.size());
   auto speed = best_of(load, speeds);
   if (!speed) return;
-  const double tokens = speed->tokens_per_s;
+  const double tokens = serving::compared(load, *speed);
   if (load.rate) {
     speed = serving::speed_of(deployment);
     ++plans.estimates;
@@ -205,9 +205,9 @@ void refine(ServerPlan& plan) {
     const auto speeds = serving::speeds_at(deployment, middle);
     const bool keeps = serving::keeps_limits(load, speeds.front());
     (keeps ? low : high) = middle.front();
-    if (!keeps || speeds.front().tokens_per_s < plan.speed.tokens_per_s) continue;
+    if (!keeps || serving::compared(load, speeds.front()) < serving::compared(load, plan.speed)) continue;
     plan.speed = speeds.front();
-    plan.most_tokens_per_s = plan.speed.tokens_per_s;
+    plan.most_tokens_per_s = serving::compared(load, plan.speed);
     load.concurrency = middle.front();
   }
 }

@@ -5,6 +5,7 @@
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 #include "serving/inner/engines.hpp"
+#include "spec/load.hpp"
 #include "spec/names.hpp"
 
 #include <fmt/format.h>
@@ -156,6 +157,12 @@ void check_attention(const EngineRow& row, const spec::Question& question) {
                  others([&](const EngineRow& other) { return unknown_attention(other, question).empty(); }));
 }
 
+void check_pooling(const EngineRow& row, const spec::Question& question) {
+  if (row.pools || !spec::reads_only(question.serving.load)) return;
+  throw BadInput("--engine", fmt::format("{} serves no embeddings and no scores", spec::name_of(row.engine)),
+                 others([](const EngineRow& other) { return other.pools; }));
+}
+
 bool runs_on(const EngineRow& row, const spec::Accelerator& gpu) {
   return row.vendors.find(gpu.vendor) != std::string_view::npos;
 }
@@ -244,6 +251,7 @@ bool can_run(const spec::Question& question) {
   const EngineRow& row = row_of(question.serving.engine);
   const Quant quant = question.serving.quant;
   if (!unknown_attention(row, question).empty()) return false;
+  if (!row.pools && spec::reads_only(question.serving.load)) return false;
   return question.gpu ? answers(row, *question.gpu, quant) : row.runs(quant);
 }
 
@@ -253,10 +261,8 @@ void check_abilities(const spec::Question& question) {
   check_types(row, question.serving);
   check_groups(question.serving);
   check_attention(row, question);
+  check_pooling(row, question);
   if (question.gpu) check_accelerator(row, *question.gpu, question.serving.quant);
-  if (question.model.shape.stack != spec::Stack::encoder) return;
-  throw BadInput("--model", "the model is an encoder, which makes no tokens",
-                 "a decoder, or an encoder and a decoder; 'fit --method inference' says what one pass takes");
 }
 
 }  // namespace llmcalc::serving

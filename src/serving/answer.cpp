@@ -9,6 +9,7 @@
 #include "serving/forward.hpp"
 #include "serving/inner/engines.hpp"
 #include "serving/inner/pace.hpp"
+#include "spec/load.hpp"
 #include "spec/names.hpp"
 #include "timing/kernels.hpp"
 
@@ -39,7 +40,7 @@ namespace {
 /// The smallest share with which one request of the context would start, in thousandths: of what it is a share is the
 /// engine's business, so the engine is asked.
 std::string smallest_fraction(const Deployment& deployment) {
-  if (!row_of(deployment.question.serving.engine).reserves) return {};
+  if (!reserves(deployment)) return {};
   Deployment changed = deployment;
   const auto memory_at = [&](int thousandths) {
     changed.setup.memory_fraction = thousandths / 1000.0;
@@ -158,8 +159,6 @@ void take_bytes_per_token(const std::vector<CacheGroup>& groups, spec::CacheType
   for (const CacheGroup& group : groups) answer.reach = std::max(answer.reach, group.layer.window);
 }
 
-bool reserves(const ServingAnswer& answer) { return row_of(answer.deployment.question.serving.engine).reserves; }
-
 std::vector<RankMemory> all_ranks(const Deployment& deployment, const Demand& demand) {
   std::vector<RankMemory> ranks;
   const std::size_t count = rank_count(deployment);
@@ -265,6 +264,14 @@ void note_rates(const ServingAnswer& answer, Notes& notes) {
                               ggml ? generation.ggml_of : std::string_view(answer.speed->measured_on)));
 }
 
+/// Inputs are priced as the prompts of answers, which were measured.
+void note_reading(const ServingAnswer& answer, Notes& notes) {
+  if (!answer.speed || !spec::reads_only(answer.deployment.question.serving.load)) return;
+  notes.emplace_back(
+      "no server that only reads was measured: inputs are priced as prompts, and the host's cutting them into tokens "
+      "bounds nothing");
+}
+
 bool leaves_experts(const spec::Question& question) {
   return question.serving.options.cpu_experts > 0 && question.model.shape.moe.experts > 0;
 }
@@ -300,14 +307,14 @@ std::vector<std::string> notes_on(const ServingAnswer& answer) {
   note_scheme(question, notes);
   note_load(question, answer, notes);
   note_rates(answer, notes);
+  note_reading(answer, notes);
   return notes;
 }
 
 }  // namespace
 
 std::vector<std::string> beyond_memory(const Deployment& deployment, const RankMemory& memory) {
-  const bool reserves = row_of(deployment.question.serving.engine).reserves;
-  return trust::beyond(deployment.question.serving.load.memory, used(memory, reserves), memory.capacity);
+  return trust::beyond(deployment.question.serving.load.memory, used(memory, reserves(deployment)), memory.capacity);
 }
 
 bool uses_processor(const spec::Question& question) {
@@ -341,14 +348,14 @@ ServingAnswer serve(const spec::Question& question) {
   return answer;
 }
 
-Bytes device_total(const ServingAnswer& answer) { return used(answer.memory, reserves(answer)); }
+Bytes device_total(const ServingAnswer& answer) { return used(answer.memory, reserves(answer.deployment)); }
 
 Bytes device_total_of_all(const ServingAnswer& answer) {
   auto sum = quantity::bytes(0);
   const Demand demand{answer.deployment.setup.context, 1};
   const EngineRow& row = row_of(answer.deployment.question.serving.engine);
   for (std::size_t rank = 0; rank < rank_count(answer.deployment); ++rank) {
-    sum += used(row.memory(answer.deployment, rank, demand), row.reserves);
+    sum += used(row.memory(answer.deployment, rank, demand), reserves(answer.deployment));
   }
   return spec::reads_gguf(answer.deployment.question.serving.engine) ? sum : sum * answer.deployment.question.layout.tp;
 }

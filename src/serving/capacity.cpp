@@ -26,6 +26,11 @@ std::int64_t copies(const spec::Question& question) {
   return product(question.layout.dp, question.serving.layout.attention_dp);
 }
 
+/// Whether a step takes so many sequences at most, whatever there is room for.
+bool bounded(const Deployment& deployment) {
+  return row_of(deployment.question.serving.engine).reserves || deployment.stages.front().cache.empty();
+}
+
 /// True if one sequence more than there are would find no place for its states.
 bool lacks_places(const Deployment& deployment, const Capacity& capacity) {
   const std::int64_t next = capacity.max_concurrency / copies(deployment.question) + 1;
@@ -36,7 +41,7 @@ std::string binding_of(const Deployment& deployment, const Capacity& capacity) {
   if (capacity.max_context == 0) return "the weights and what stands beside them";
   if (lacks_places(deployment, capacity)) return "places for the states of recurrent layers";
   const std::int64_t all = product(deployment.setup.max_sequences, copies(deployment.question));
-  if (capacity.max_concurrency >= all && row_of(deployment.question.serving.engine).reserves) return "max_seqs";
+  if (capacity.max_concurrency >= all && bounded(deployment)) return "max_seqs";
   return "memory for the cache";
 }
 
@@ -57,7 +62,7 @@ std::int64_t tokens_in(const Deployment& deployment, const RankMemory& memory, s
     const Reach reach = each.group.layer.reach;
     return reach == Reach::full || (reach == Reach::state && memory.seats);
   });
-  if (alike && row_of(deployment.question.serving.engine).reserves) return product(memory.blocks, memory.block);
+  if (alike && reserves(deployment)) return product(memory.blocks, memory.block);
   if (counts_by_group(deployment)) return product(memory.blocks / pages_of(memory), memory.block);
   return static_cast<std::int64_t>(memory.sequences_in_pool * static_cast<double>(length));
 }
@@ -76,8 +81,7 @@ Capacity capacity_of(const Deployment& deployment) {
   capacity.max_context = largest(longest, [&](std::int64_t n) { return fits(deployment, n, 1); });
   capacity.shared_context = largest(longest, [&](std::int64_t n) { return fits(deployment, n, load.concurrency); });
   const auto at_once = [&](std::int64_t n) { return tightest_rank(deployment, {capacity.context, n}).fits(); };
-  const bool reserves = row_of(deployment.question.serving.engine).reserves;
-  const std::int64_t limit = reserves ? deployment.setup.max_sequences : most;
+  const std::int64_t limit = bounded(deployment) ? deployment.setup.max_sequences : most;
   capacity.max_concurrency = largest(limit, at_once) * copies(deployment.question);
   capacity.running = std::min(load.concurrency, capacity.max_concurrency);
   capacity.queued = load.concurrency - capacity.running;

@@ -181,6 +181,11 @@ std::size_t rank_count(const Deployment& deployment) {
   return static_cast<std::size_t>(cards_of(deployment.question));
 }
 
+bool reserves(const Deployment& deployment) {
+  const auto keeps = [](const LayerCache& layer) { return keeps_positions(layer) || keeps_state(layer); };
+  return row_of(deployment.question.serving.engine).reserves && std::ranges::any_of(deployment.layers_kept, keeps);
+}
+
 RankMemory tightest_rank(const Deployment& deployment, const Demand& demand) {
   const EngineRow& row = row_of(deployment.question.serving.engine);
   RankMemory tightest = row.memory(deployment, 0, demand);

@@ -151,6 +151,7 @@ struct EngineRow {
   bool pads_vocabulary = false;           ///< to whole rows of 64 for each rank
   bool loads_towers = false;              ///< of what a checkpoint sees with, also where text alone is asked for
   bool narrows_cache = false;             ///< to 8 bits, where weights have no more than these
+  bool pools = true;                      ///< serves embeddings and scores
   bool narrows_states = false;            ///< recurrences have the model's 16 bits unless its checkpoint asks for 32
   bool profiles_sequences = false;        ///< its profile run draws a token of as many sequences as a step takes
 };
@@ -182,6 +183,9 @@ std::size_t rank_count(const Deployment& deployment);
 
 /// The rank that has least room for the demand.
 RankMemory tightest_rank(const Deployment& deployment, const Demand& demand);
+
+/// Whether all of the engine's limit becomes cache, whatever the demand: none does of a model that keeps nothing.
+bool reserves(const Deployment& deployment);
 
 /// Rank of each adapter beside the model: what was said, or what engines take unasked.
 std::int64_t adapter_rank(const spec::Question& question);

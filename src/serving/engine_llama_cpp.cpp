@@ -71,7 +71,8 @@ struct PassBuffer {
 PassBuffer pass_buffer(const Deployment& deployment) {
   const auto& shape = deployment.question.model.shape;
   const std::int64_t ubatch = deployment.setup.batched_tokens;
-  return {quantity::bytes(product(fp32_width, ubatch, shape.vocab)),
+  const std::int64_t outputs = shape.stack == spec::Stack::encoder ? shape.hidden : shape.vocab;
+  return {quantity::bytes(product(fp32_width, ubatch, outputs)),
           quantity::bytes(product(4 * fp32_width, ubatch, shape.hidden))};
 }
 
@@ -250,8 +251,15 @@ Bytes draft_cache(const Deployment& deployment, const Demand& demand) {
 
 /// CUDA with cuBLAS is taken to hold 330 MiB.
 Bytes runtime_bytes(const spec::Question& question) {
-  if (question.runtime.context) return *question.runtime.context;
-  return question.gpu ? question.gpu->generation.ggml_context : quantity::mib(330);
+  return question.runtime.context.value_or(question.gpu ? question.gpu->generation.ggml_context : quantity::mib(330));
+}
+
+/// An input that attends both ways is one pass, and no longer than one (tools/server, "input is too large to process").
+void read_whole(const spec::Question& question, Setup& setup) {
+  setup.reads_whole = true;
+  if (question.serving.options.ubatch || setup.context <= setup.batched_tokens) return;
+  setup.batched_tokens = setup.context;
+  setup.assumptions.push_back("--ubatch " + std::to_string(setup.context) + ", since an input is read in one pass");
 }
 
 Setup llama_cpp_setup(const spec::Question& question) {
@@ -265,6 +273,7 @@ Setup llama_cpp_setup(const spec::Question& question) {
   setup.batched_tokens = std::min(options.ubatch.value_or(512), options.batched_tokens.value_or(2048));
   setup.slots = options.slots.value_or(setup.release >= four_slots ? 4 : 1);
   setup.max_sequences = setup.slots;
+  if (question.model.shape.stack == spec::Stack::encoder) read_whole(question, setup);
   // Quantized keys and values need the fused kernel.
   setup.flash = options.flash.value_or(setup.release >= flash_by_default || setup.cache >= spec::CacheType::q8_0);
   return setup;
@@ -330,6 +339,7 @@ RankMemory llama_cpp_memory(const Deployment& deployment, std::size_t rank, cons
   memory.pool = memory.limit - memory.held();
   memory.needed = shares.cache;
   memory.host = shares.host;
+  if (deployment.stages.front().cache.empty()) keep_nothing(deployment, memory);
   if (shares.cache > bytes(0)) memory.sequences_in_pool = std::max(memory.pool / shares.cache, 0.0);
   for (const CacheGroup& group : deployment.stages.front().cache) {
     const Cells cells = cells_of(deployment, demand, group.layer.window);

@@ -131,6 +131,14 @@ std::int64_t replayed_prompts(const spec::Question& question, const Setup& setup
                                                  : setup.batched_tokens;
 }
 
+/// Inputs that attend both ways are read whole (arg_groups/model_hook.py, chunked_prefill_size -1), as many in a step
+/// as come to 16,384 tokens (server_args.py, max_prefill_tokens).
+void set_encoding(const spec::Question& question, Setup& setup) {
+  setup.reads_whole = true;
+  setup.graph_prompts = 0;
+  setup.batched_tokens = question.serving.options.batched_tokens.value_or(std::max<std::int64_t>(16384, setup.context));
+}
+
 Setup sglang_setup(const spec::Question& question) {
   const auto& options = question.serving.options;
   const Tier& tier = tier_of(question);
@@ -147,7 +155,17 @@ Setup sglang_setup(const spec::Question& question) {
   setup.ahead = true;  // srt/managers/scheduler.py, event_loop_overlap
   setup.block = options.block.value_or(1);
   setup.memory_fraction = options.memory_fraction.value_or(usual_fraction(question, setup));
+  if (question.model.shape.stack == spec::Stack::encoder) set_encoding(question, setup);
   return setup;
+}
+
+/// Keys and values of an encoder are given a pool like any others, unless --prefill-only-disable-kv-cache is said
+/// (arg_groups/kv_cache_hook.py, validate_prefill_only_disable_kv_cache_args).
+void hold_unread(RankMemory& memory) {
+  if (memory.pool <= quantity::bytes(0)) return;
+  memory.holdings.push_back({"unread", "cache that nothing reads", memory.pool, false, "what is left of the share",
+                             "SGLang arg_groups/kv_cache_hook.py"});
+  memory.pool = quantity::bytes(0);
 }
 
 RankMemory sglang_memory(const Deployment& deployment, std::size_t rank, const Demand& demand) {
@@ -177,6 +195,7 @@ RankMemory sglang_memory(const Deployment& deployment, std::size_t rank, const D
   }
   memory.pool = deployment.question.serving.options.cache_bytes.value_or(memory.limit - memory.held());
   hold_states(deployment, stage, memory);
+  if (stage.cache.empty()) hold_unread(memory);
   share_by_group(deployment, stage, demand, window_share, memory);
   return memory;
 }

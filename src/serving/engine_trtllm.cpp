@@ -97,6 +97,7 @@ constinit const EngineRow trtllm_row{.engine = spec::Engine::trtllm,
                                      .pace = &trtllm_pace,
                                      .handover = {.has_first = true, .router = "trtllm-serve disaggregated"},
                                      .narrows_cache = true,
+                                     .pools = false,  // tensorrt_llm/serve/openai_server.py has no route for them
                                      .narrows_states = true};
 
 }  // namespace llmcalc::serving

@@ -3,6 +3,7 @@
 #include "llmcalc/spec/question.hpp"
 #include "serving/inner/engines.hpp"
 #include "serving/inner/vllm.hpp"
+#include "spec/load.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -160,6 +161,18 @@ void set_launching(Setup& setup) {
   setup.graph_prompts = setup.release >= of_vllm::first_engine_v1 ? setup.graph_batch : 0;
 }
 
+/// Nothing that is pooled is scheduled ahead (config/vllm.py, async_scheduling). Inputs that attend both ways are read
+/// in one step, which holds the longest of them (engine/arg_utils.py,
+/// _set_default_max_num_seqs_and_batched_tokens_args).
+void set_pooling(const spec::Question& question, Setup& setup) {
+  setup.ahead = false;
+  if (question.model.shape.stack != spec::Stack::encoder) return;
+  setup.reads_whole = true;
+  if (question.serving.options.batched_tokens) return;
+  const std::int64_t all = quantity::product(setup.max_sequences, setup.context);
+  setup.batched_tokens = std::min(all, std::max(setup.batched_tokens, setup.context));
+}
+
 Setup vllm_setup(const spec::Question& question) {
   const auto& options = question.serving.options;
   Setup setup;
@@ -173,6 +186,7 @@ Setup vllm_setup(const spec::Question& question) {
   setup.block = options.block.value_or(16);
   setup.graph_batch = options.graphs.value_or(true) ? largest_graph(question, setup.max_sequences) : 0;
   set_launching(setup);
+  if (spec::reads_only(question.serving.load)) set_pooling(question, setup);
   return setup;
 }
 
@@ -184,7 +198,9 @@ RankMemory vllm_memory(const Deployment& deployment, std::size_t rank, const Dem
   memory.limit = quantity::bytes(std::llround(std::ceil(total * deployment.setup.memory_fraction)));
   const std::int64_t tokens = step_tokens(deployment, demand);
   hold_all(deployment, stage, tokens, memory);
-  memory.pool = deployment.question.serving.options.cache_bytes.value_or(memory.limit - memory.held());
+  // Without a cache nothing is profiled, and the share bounds nothing (v1/engine/core.py, has_kv_cache).
+  const Bytes bound = stage.cache.empty() ? memory.capacity : memory.limit;
+  memory.pool = deployment.question.serving.options.cache_bytes.value_or(bound - memory.held());
   memory.beside = context_outside(deployment.setup.release);
   if (!estimates(deployment)) memory.beside += graph_bytes(deployment);
   share_pool(deployment, stage, demand, {in_flight(deployment, tokens), states_held(deployment)}, memory);

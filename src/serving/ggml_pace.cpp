@@ -162,7 +162,8 @@ class GgmlClock {
   double prompt(double length) const {
     const auto chunk = static_cast<double>(deployment_.setup.batched_tokens);
     const double chunks = std::ceil(length / chunk);
-    const GgmlWork all = ggml_work(deployment_, {chunk, length / 2}, Whose::all);
+    const bool causal = deployment_.question.model.shape.stack != spec::Stack::encoder;
+    const GgmlWork all = ggml_work(deployment_, {chunk, causal ? length / 2 : length}, Whose::all);
     constexpr double streamed = 0.9;  // of the bandwidth, by a chunk that reads all 16-bit weights: assumed
     double time = length * products(all) + rates_.activations * length * all.activations / bandwidth_ +
                   chunks * all.layers * in_seconds(rates_.chunk);

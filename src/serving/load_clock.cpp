@@ -1,6 +1,7 @@
 #include "serving/inner/load_clock.hpp"
 
 #include "serving/inner/pace.hpp"
+#include "spec/load.hpp"
 #include "spec/names.hpp"
 #include "timing/network.hpp"
 
@@ -154,7 +155,7 @@ Speed LoadClock::in_loop(double concurrency) const {
   take_step(std::min(std::max(1.0, concurrency / copies()), room_), speed);
   const double simulated = std::min(concurrency, 2 * seats());
   const LoopTimes times = loop_times(engine_, load_, clients(simulated));
-  const bool writes = role_of(deployment_) != ServerRole::prefill;
+  const bool writes = !engine_.reads_only;
   const double alone = in_seconds(speed.decode_step) / drafting_.kept();
   const double later = writes ? times.later.value_or(alone) : 0.0;
   const double request = times.first + output_ * later;
@@ -232,11 +233,17 @@ LoadClock::Step LoadClock::step_time(double sequences, double positions) const {
   return step;
 }
 
+/// Parts of the time of an input where nothing is written.
+void LoadClock::take_pass(Speed& speed) const {
+  if (!ggml_) speed.parts = parts_of(clock_.prompt(1, std::max(prompt_tokens_, 1.0)));
+}
+
 /// Speed of the step itself, with so many sequences on each copy.
 void LoadClock::take_step(double sequences, Speed& speed) const {
   const Step step = step_time(sequences, positions_);
   speed.prefill = seconds(readers_ ? readers_->own_prompt_ : own_prompt_);
   speed.handover = seconds(sent_);
+  if (spec::reads_only(load_)) return take_pass(speed);
   speed.decode_step = seconds(step.time);
   speed.parts = parts_of(step.parts);
 }
@@ -265,7 +272,7 @@ void LoadClock::prepare_steps() {
   engine_.prompts_alone = row_of(deployment_.question.serving.engine).prompts_alone;
   engine_.ahead = setup.ahead;
   engine_.comes_read = role_of(deployment_) == ServerRole::decode;
-  engine_.reads_only = role_of(deployment_) == ServerRole::prefill;
+  engine_.reads_only = role_of(deployment_) == ServerRole::prefill || spec::reads_only(load_);
   engine_.whole_prompts = setup.reads_whole;
   engine_.kept_ahead = setup.admits_whole ? 1.0 : 0.0;
   if (ggml_) return;

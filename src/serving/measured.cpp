@@ -26,7 +26,7 @@ Bytes held(const RankMemory& memory, std::initializer_list<std::string_view> nam
 /// the states of recurrent layers apart (src/llama-memory-recurrent.cpp, "RS buffer size").
 double cache_size(const ServingAnswer& answer) {
   const EngineRow& row = row_of(answer.deployment.question.serving.engine);
-  if (row.reserves) return number(answer.memory.pool);
+  if (reserves(answer.deployment)) return number(answer.memory.pool);
   auto sum = quantity::bytes(0);
   for (std::size_t rank = 0; rank < rank_count(answer.deployment); ++rank) {
     sum += row.memory(answer.deployment, rank, {answer.deployment.setup.context, 1}).needed;
@@ -74,7 +74,7 @@ std::optional<double> measured_pace(const ServingAnswer& answer, Measure measure
     case Measure::decode_tok_s: return speed.tokens_per_s_per_user;
     case Measure::prefill_tok_s:
       return static_cast<double>(answer.deployment.question.serving.load.prompt) / quantity::in_seconds(speed.prefill);
-    case Measure::throughput_tok_s: return speed.tokens_per_s;
+    case Measure::throughput_tok_s: return compared(answer.deployment.question.serving.load, speed);
     default: return std::nullopt;
   }
 }
@@ -87,7 +87,7 @@ std::optional<double> predicted(const ServingAnswer& answer, Measure measure, Sc
                        measure == Measure::kv_tokens || measure == Measure::max_context ||
                        measure == Measure::max_concurrency || measure == Measure::activation_peak ||
                        measure == Measure::torch_peak;
-  if (of_card && !needs_card && row_of(answer.deployment.question.serving.engine).reserves) return std::nullopt;
+  if (of_card && !needs_card && reserves(answer.deployment)) return std::nullopt;
   const auto size = size_of(answer, measure, scope);
   const auto counted = size ? size : count_of(answer, measure);
   const auto value = counted ? counted : measured_pace(answer, measure);

@@ -66,10 +66,14 @@ std::int64_t block_of(const Deployment& deployment, const LayerCache& layer, con
 
 }  // namespace
 
+void keep_nothing(const Deployment& deployment, RankMemory& memory) {
+  memory.sequences_in_pool = static_cast<double>(deployment.setup.max_sequences);
+}
+
 void share_pool(const Deployment& deployment, const Stage& stage, const Demand& demand, const Holds& holds,
                 RankMemory& memory) {
   const auto& kinds = stage.cache;
-  if (kinds.empty()) return;
+  if (kinds.empty()) return keep_nothing(deployment, memory);
   const Page page = common_page(deployment, kinds);
   const std::int64_t size = group_size(kinds);
   const Bytes of_block = page.bytes * size;
@@ -122,6 +126,7 @@ void share_by_group(const Deployment& deployment, const Stage& stage, const Dema
   if (per_block > quantity::bytes(0)) {
     memory.blocks = std::max<std::int64_t>(in_bytes(memory.pool) / in_bytes(per_block), 0);
   }
+  if (stage.cache.empty()) keep_nothing(deployment, memory);
   if (one > quantity::bytes(0)) memory.sequences_in_pool = std::max(memory.pool / one, 0.0);
   if (memory.seats) {
     const auto seats = static_cast<double>(*memory.seats);

@@ -3,6 +3,7 @@
 #include "llmcalc/spec/question.hpp"
 #include "serving/answer.hpp"
 #include "serving/inner/load_clock.hpp"
+#include "spec/load.hpp"
 #include "spec/names.hpp"
 #include "timing/energy.hpp"
 #include "trust/error_bar.hpp"
@@ -139,6 +140,10 @@ trust::Spread error_bar(const spec::Question& question, spec::Measure measure) {
   if (!spec::is_speed_of_server(measure)) return bar;
   const double wider = wider_than_measured(question);
   return {wider * bar.below, wider * bar.above};
+}
+
+double compared(const spec::Load& load, const Speed& speed) {
+  return spec::reads_only(load) ? speed.prompt_tokens_per_s : speed.tokens_per_s;
 }
 
 bool is_limited(const spec::Load& load) {

@@ -74,6 +74,9 @@ struct Speed {
   bool is_relative = false;  ///< it stands for another, of its generation
 };
 
+/// Tokens a second by which servers are compared: of answers, or of what is read where nothing is written.
+double compared(const spec::Load& load, const Speed& speed);
+
 /// Nine of ten measured values lie inside. That of a speed is wider where the part stands for one of another
 /// generation, and under llama.cpp where something lies in host memory.
 trust::Spread error_bar(const spec::Question& question, spec::Measure measure);

@@ -190,7 +190,7 @@ Seconds StepClock::latent_or_grouped(const MixerWork& mixer, const Step& step) c
   }
   const double window =
       mixer.kept.window > 0 ? std::min(static_cast<double>(mixer.kept.window), step.positions) : step.positions;
-  const double pairs = window * step.positions - window * window / 2;
+  const double pairs = window * step.positions - (mixer.causal ? window * window / 2 : 0.0);
   const timing::PromptAttention work{step.sequences * pairs * mixer.flops_per_pair,
                                      step.tokens * mixer.moved_per_position, step.positions, mixer.head_dim};
   return mixer.kept.latent ? kernels_.prompt_latent(work, narrow_cache_)

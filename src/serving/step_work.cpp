@@ -162,6 +162,7 @@ class BlockReader {
     work.flops_per_read = work.flops_per_pair = 2 * heads * both;
     work.moved_per_position = static_cast<double>(half_width) * both * (heads + kv_heads);
     work.head_dim = a.head_dim;
+    work.causal = a.causal;
     return work;
   }
 

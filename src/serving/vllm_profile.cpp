@@ -3,6 +3,7 @@
 #include "llmcalc/spec/question.hpp"
 #include "serving/inner/engines.hpp"
 #include "serving/inner/vllm.hpp"
+#include "spec/load.hpp"
 
 #include <algorithm>
 #include <array>
@@ -53,11 +54,14 @@ double bytes_of_logit(const EngineRelease& release) {
   return release >= of_vllm::fused_sampler ? 17.0 : 38.5;
 }
 
+/// Pooled requests are not sampled (v1/worker/gpu/model_runner.py, pooling_runner).
+bool draws(const Deployment& deployment) { return !spec::reads_only(deployment.question.serving.load); }
+
 /// Whole on each rank. Before 0.8 as well: 256 sequences of Llama-3-8B peak at 1.26 GiB on one and on two ranks (vllm
 /// pull 10511), but in chunks of 512 tokens none is sampled: 0.06 GiB (vllm issue 10517).
 Peak sampler_peak(const Deployment& deployment, std::int64_t tokens) {
   const EngineRelease& release = deployment.setup.release;
-  const bool samples = release >= of_vllm::larger_chunks || tokens > 512;
+  const bool samples = draws(deployment) && (release >= of_vllm::larger_chunks || tokens > 512);
   const std::int64_t rows = samples ? std::min(deployment.setup.max_sequences, tokens) : 0;
   const auto logits = static_cast<double>(product(rows, deployment.question.model.shape.vocab));
   return {"profile run: sampler", quantity::bytes(std::llround(bytes_of_logit(release) * logits)),
@@ -82,7 +86,7 @@ Peak compile_peak(const Deployment& deployment, const Stage& stage, std::int64_t
 /// penalties.py, output_bin_counts and prompt_bin_mask): Qwen3-14B holds 0.27 GiB beside its weights with 256
 /// sequences and 0.51 with 512 (samilazrak/vllm-optimization-lab results/raw).
 void hold_sampler(const Deployment& deployment, RankMemory& memory) {
-  if (deployment.setup.release < of_vllm::second_runner) return;
+  if (deployment.setup.release < of_vllm::second_runner || !draws(deployment)) return;
   const std::int64_t words = quantity::ceil_divide(deployment.question.model.shape.vocab, 32);
   const std::int64_t row = product(layers::fp32_width, deployment.question.model.shape.vocab + words);
   memory.holdings.push_back({"sampler", "sampling: counts of tokens",

@@ -14,6 +14,9 @@ constexpr std::int64_t answer_within(std::int64_t room) {
   return std::min(usual, room);
 }
 
+/// Whether requests are read and nothing is written for them: embeddings, scores and labels.
+constexpr bool reads_only(const Load& load) { return load.output == 0; }
+
 /// An answer of at most half the context, and the prompt in the rest.
 constexpr void share_context(Load& load) {
   load.output = answer_within(load.context / 2);

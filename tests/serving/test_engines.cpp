@@ -140,10 +140,6 @@ TEST_CASE("products that a card does not have are said") {
   CHECK(notes("a100-80", "fp8").size() == 1);
 }
 
-TEST_CASE("an encoder makes no tokens to serve") {
-  CHECK_THROWS_AS(serving::serve(test::served({"model", "bert-base-uncased", "gpu", "l40s"})), quantity::BadInput);
-}
-
 TEST_CASE("what an engine would pass over is refused") {
   const auto refused = [](const std::string& term, const std::string& value) {
     return serving::serve(test::served({"model", "qwen3-30b-a3b", "gpu", "h100-sxm", "engine", "vllm", term, value}));

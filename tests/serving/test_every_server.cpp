@@ -16,7 +16,7 @@ using namespace llmcalc;
 constexpr const char* memory = "4000GiB";
 constexpr std::int64_t context = 512;
 
-/// An encoder makes no tokens.
+/// Models that keep what they read: an encoder holds as many sequences as a step takes.
 std::vector<std::string> served_models() {
   std::vector<std::string> ids;
   for (const auto& preset : read::Catalogue().models()) {

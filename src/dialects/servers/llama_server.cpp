@@ -2,6 +2,7 @@
 #include "dialects/core/format.hpp"
 #include "dialects/servers/server_rules.hpp"
 #include "quantity/text.hpp"
+#include "spec/load.hpp"
 
 #include <string>
 
@@ -119,11 +120,17 @@ Text drafted(const ServerLetter& letter) {
   return drafts(letter) ? above(0, letter.serving().options.draft.tokens) : std::nullopt;
 }
 
-constexpr Told told[] = {{"-hf", &repository}, {"-m", &file},
-                         {"-c", &context},     {"-ngl", &layers},
-                         {"-sm", &split},      {"-fa", &flash},
-                         {"-ctv", &values},    {"--spec-type", &spec_type},
-                         {"-md", &draft_file}, {"--spec-draft-n-max", &drafted}};
+/// A file says of a head that scores as little as a shape does: repositories do, by their names.
+bool scores(const ServerLetter& letter) {
+  return quantity::to_lower(letter.names.weights()).find("rerank") != std::string::npos;
+}
+Text embeds(const ServerLetter& letter) { return if_so(spec::reads_only(letter.serving().load) && !scores(letter)); }
+Text reranks(const ServerLetter& letter) { return if_so(spec::reads_only(letter.serving().load) && scores(letter)); }
+
+constexpr Told told[] = {
+    {"--embedding", &embeds}, {"--reranking", &reranks},   {"-hf", &repository}, {"-m", &file},
+    {"-c", &context},         {"-ngl", &layers},           {"-sm", &split},      {"-fa", &flash},
+    {"-ctv", &values},        {"--spec-type", &spec_type}, {"-md", &draft_file}, {"--spec-draft-n-max", &drafted}};
 
 }  // namespace
 
@@ -138,6 +145,9 @@ void llama_server_rules(Sheet& sheet) {
   const Setting* keys = sheet.find({"ctk", "cache_type_k"});
   if (values != nullptr && (keys == nullptr || keys->text != values->text)) {
     sheet.assume(*values, "values of the cache as wide as its keys");
+  }
+  for (const std::string_view key : {"embedding", "embeddings", "reranking", "rerank"}) {
+    if (sheet.is_on(key) && !sheet.has("output")) sheet.say("output", "0", sheet.said(key));
   }
   assume_load(sheet);
 }

@@ -115,12 +115,15 @@ std::optional<std::string> by_itself(const EngineOption& option, const ServerLet
 }
 
 /// The question with what the engine chose and its command says all the same: how long a context is answered for, and
-/// the narrow cache that narrow weights bring, unless a draft of its own would be given it with them. Of two stacks
-/// engines count the decoder's positions, of which nobody was asked (vllm/config/model.py: 448 of Whisper).
+/// the narrow cache that narrow weights bring, unless a draft of its own would be given it with them. Encoders know how
+/// much they read (vllm/config/model.py: what sentence-transformers say bounds it), and of two stacks engines count the
+/// decoder's positions, of which nobody was asked (vllm/config/model.py: 448 of Whisper).
 spec::Question started(const serving::Deployment& deployment) {
   spec::Question question = deployment.question;
-  if (question.model.shape.stack != spec::Stack::encoder_decoder)
-    question.serving.load.context = deployment.setup.context;
+  const spec::Stack stack = question.model.shape.stack;
+  const bool encodes_file = stack == spec::Stack::encoder && spec::reads_gguf(question.serving.engine);
+  if (stack == spec::Stack::decoder || encodes_file) question.serving.load.context = deployment.setup.context;
+  if (encodes_file) question.serving.options.ubatch = deployment.setup.batched_tokens;
   auto& layout = question.serving.layout;
   if (layout.prefill_servers > 0) {  // those that read prompts have a command of their own
     question.layout.gpus =

@@ -2,6 +2,7 @@
 #include "dialects/core/format.hpp"
 #include "dialects/servers/server_rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
+#include "spec/load.hpp"
 
 #include <fmt/format.h>
 
@@ -73,6 +74,7 @@ void take_adapters(Sheet& sheet) {
 
 using Text = std::optional<std::string>;
 
+Text embeds(const ServerLetter& letter) { return if_so(spec::reads_only(letter.serving().load)); }
 Text model(const ServerLetter& letter) { return served_as(letter).model; }
 Text copies_attention(const ServerLetter& letter) { return if_so(letter.serving().layout.attention_dp > 1); }
 Text copies_of_attention(const ServerLetter& letter) { return above(1, letter.serving().layout.attention_dp); }
@@ -107,6 +109,7 @@ Text head(const ServerLetter& letter) { return if_so(letter.question.layout.node
 constexpr Told told[] = {{"--node-rank", &node_rank},
                          {"--dist-init-addr", &head},
                          {"--model-path", &model},
+                         {"--is-embedding", &embeds},
                          {"--tp-size", &all_ranks},
                          {"--dp-size", &copies_of_all},
                          {"--attn-dp-size", &copies_of_attention},
@@ -137,6 +140,7 @@ void sglang_rules(Sheet& sheet) {
   if (sheet.text("cuda_graph_backend_decode") == "disabled")
     sheet.say("graphs", "0", *sheet.find("cuda_graph_backend_decode"));
   take_adapters(sheet);
+  if (sheet.is_on("is_embedding")) sheet.say("output", "0", *sheet.find("is_embedding"));
   assume_load(sheet);
 }
 

@@ -2,8 +2,11 @@
 #include "dialects/core/format.hpp"
 #include "dialects/servers/server_rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
+#include "quantity/lists.hpp"
 #include "quantity/text.hpp"
+#include "spec/load.hpp"
 
+#include <array>
 #include <string>
 
 namespace llmcalc::dialects {
@@ -49,7 +52,23 @@ void take_role(Sheet& sheet) {
   if (role == "kv_both") sheet.assume(*said, "prompts are read and answers written here", "role");
 }
 
+/// Pooled requests write nothing; "auto" is what the model is for (vllm/config/model.py, RunnerOption and
+/// ConvertOption; before, TaskOption).
+void take_runner(Sheet& sheet) {
+  for (const std::string_view key : {"runner", "convert", "task"}) {
+    const Setting* said = sheet.find(key);
+    if (said == nullptr || sheet.has("output")) continue;
+    const std::string what = sheet.text(key);
+    constexpr std::array<std::string_view, 8> writes{"auto",          "none",       "generate", "draft",
+                                                     "transcription", "transcribe", "",         "sampling"};
+    if (!quantity::contains(writes, what)) sheet.say("output", "0", *said);
+  }
+}
+
 using Text = std::optional<std::string>;
+
+Text pooled(const ServerLetter& letter) { return if_so(spec::reads_only(letter.serving().load), "pooling"); }
+Text embedded(const ServerLetter& letter) { return if_so(spec::reads_only(letter.serving().load), "embed"); }
 
 Text spreads_experts(const ServerLetter& letter) { return if_so(letter.question.layout.ep > 1); }
 Text lora_rank(const ServerLetter& letter) {
@@ -73,7 +92,9 @@ Text joined_by(const ServerLetter& letter) { return if_so(letter.question.layout
 /// On each node the same but for its rank; all but the first add --headless.
 Text head(const ServerLetter& letter) { return if_so(letter.question.layout.nodes > 1, "$HEAD"); }
 
-constexpr Told told[] = {{"--distributed-executor-backend", &joined_by},
+constexpr Told told[] = {{"--runner", &pooled},
+                         {"--task", &embedded},
+                         {"--distributed-executor-backend", &joined_by},
                          {"--node-rank", &node_rank},
                          {"--master-addr", &head},
                          {"--data-parallel-size", &ranks_of_copies},
@@ -106,6 +127,7 @@ void vllm_rules(Sheet& sheet) {
   take_fitted_length(sheet);
   take_speculation(sheet, "speculative_config");
   take_role(sheet);
+  take_runner(sheet);
   assume_load(sheet);
 }
 

@@ -189,6 +189,7 @@ constexpr Field<ModelPreset> record_fields[] = {
     {"quant", [](ModelPreset& preset, const JsonPlace& value) { assign(preset.quant.emplace(), value); }},
     {"quant_group", set<&ModelPreset::quant_group>},
     {"quant_not_of", [](ModelPreset& preset, const JsonPlace& value) { preset.quant_not_of = value.string(); }},
+    {"embeds", set<&ModelPreset::embeds>},
     {"size", set_group<&ModelPreset::published, size_fields>},
     {"checkpoint", set_group<&ModelPreset::checkpoint, checkpoint_fields>},
     {"training", set_group<&ModelPreset::training, training_fields>},

@@ -330,7 +330,29 @@ void complete_method(QuestionDraft& draft) {
   }
 }
 
+namespace {
+
+/// Encoders write nothing, and decoders that are published for embeddings are asked for these (vLLM config/model.py,
+/// _get_default_runner_type). Their inputs are as long as usual prompts, or as long as they may be.
+void complete_reading(QuestionDraft& draft) {
+  spec::Load& load = draft.question.serving.load;
+  const bool encodes = draft.shape().stack == spec::Stack::encoder;
+  if (draft.given("output")) {
+    if (encodes && load.output > 0) draft.contradiction("output", "model", "an encoder makes no tokens");
+  } else if (encodes || draft.embeds) {
+    load.output = 0;
+    draft.derive("output", "the model is asked for embeddings or scores");
+  }
+  const std::int64_t longest = draft.shape().max_position;
+  if (!spec::reads_only(load) || draft.given("prompt") || longest == 0 || load.prompt <= longest) return;
+  load.prompt = longest;
+  draft.derive("prompt", "as long as the model reads");
+}
+
+}  // namespace
+
 void complete_load(QuestionDraft& draft) {
+  complete_reading(draft);
   spec::Load& load = draft.question.serving.load;
   const bool prompt = draft.given("prompt");
   const bool output = draft.given("output");
@@ -342,10 +364,12 @@ void complete_load(QuestionDraft& draft) {
   }
   if (load.context == 0) load.context = draft.shape().max_position;
   if (load.context == 0) draft.contradiction("context", "model", "it says no length that it was built for");
-  if (!load.lengths_said) spec::share_context(load);
-  if (prompt && !output) load.output = spec::answer_within(std::max<std::int64_t>(load.context - load.prompt, 0));
+  const bool reads = spec::reads_only(load);
+  if (!load.lengths_said && !reads) spec::share_context(load);
+  if (prompt && !output && !reads)
+    load.output = spec::answer_within(std::max<std::int64_t>(load.context - load.prompt, 0));
   if (!prompt) load.prompt = std::max<std::int64_t>(load.context - load.output, 0);
-  if (!output) draft.derive("output", "at most what the prompt leaves of the context");
+  if (!output && !reads) draft.derive("output", "at most what the prompt leaves of the context");
   if (!prompt) draft.derive("prompt", "context - output");
   if (quantity::checked_add(load.prompt, load.output) > load.context) {
     draft.contradiction("context", prompt ? "prompt" : "output", "prompt and answer do not fit into it");

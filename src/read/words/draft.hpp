@@ -65,6 +65,7 @@ class QuestionDraft {
   std::optional<formats::Quant> published_quant;  ///< of the weights of the model that was named, where not in 16 bits
   std::int64_t published_group = 0;               ///< inputs that share a scale of those; 0: as usual
   std::string family;                             ///< of the preset that was named; else empty
+  bool embeds = false;                            ///< the model that was named is a decoder that writes nothing
   std::vector<spec::Assumption> assumptions;
   std::vector<std::string> unread;           ///< of the model's file
   std::vector<spec::ImageRule> image_rules;  ///< of each tower of a model that a file describes

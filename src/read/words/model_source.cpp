@@ -64,6 +64,7 @@ void take_preset(QuestionDraft& draft, const Given& word) {
   if (preset.config.empty()) draft.shape().writing = writing_of_family(preset.family);
   draft.image_rules = preset.images;
   draft.family = preset.family;
+  draft.embeds = preset.embeds;
   if (draft.shape().towers.empty()) {
     draft.question.serving.beside_text = preset.checkpoint.vision_and_projector.value_or(0);
   }

@@ -88,6 +88,9 @@ struct Holds {
   std::int64_t states = 1;     ///< of a recurrent layer
 };
 
+/// Sequences of an encoder hold no room: as many run as a step takes.
+void keep_nothing(const Deployment& deployment, RankMemory& memory);
+
 /// One pool of equal blocks that all groups of layers draw from (vLLM v1/core/kv_cache_utils.py and
 /// v1/kv_cache_interface.py). Fills block, blocks, groups, needed and sequences_in_pool.
 void share_pool(const Deployment& deployment, const Stage& stage, const Demand& demand, const Holds& holds,

@@ -175,6 +175,7 @@ class LoadClock {
   double prompt_time(double tokens, double length) const;
   Step step_time(double sequences, double positions) const;
   void take_step(double sequences, Speed& speed) const;
+  void take_pass(Speed& speed) const;
   void prepare_steps();
   Speed in_loop(double concurrency) const;
   Speed writing(double concurrency) const;

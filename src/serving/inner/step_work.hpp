@@ -37,6 +37,7 @@ struct MixerWork {
   double scanned_per_position = 0;  ///< bytes that it reads of a prompt's position
   double index_elements = 0;        ///< that an indexer reads of each cached position
   std::int64_t head_dim = 128;
+  bool causal = true;  ///< positions see those before them alone
 };
 
 /// The routed experts of a layer.
