@@ -54,6 +54,8 @@ inline constexpr WeightId no_weight = 0xffff;
 /// State that recurrent layers keep: the matrices of their heads, and the positions that their convolution still needs.
 inline constexpr std::string_view recurrent_state = "recurrent state";
 inline constexpr std::string_view convolution_state = "convolution state";
+/// Tensor that a decoder attends to in an encoder-decoder.
+inline constexpr std::string_view encoder_output = "encoder output";
 
 /// Part of a tensor that generation keeps from one step to the next: one for each position, or for each sample.
 enum class Cached : std::uint8_t { nothing, by_position, by_sample };

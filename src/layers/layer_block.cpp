@@ -222,7 +222,7 @@ void layer_of_streams(BlockBuilder& b, const spec::LayerKind& kind, const Value&
 Value memory_of(BlockBuilder& b, const Value& x) {
   const Context& c = b.context();
   if (c.model.encoder_layers == 0) return tower_output(b);
-  return b.value("encoder output", x.rows, x.columns, 0, c.trains_base || c.adapter_rank > 0);
+  return b.value(encoder_output, x.rows, x.columns, 0, c.trains_base || c.adapter_rank > 0);
 }
 
 Value cross_attend(BlockBuilder& b, const spec::LayerKind& kind, const Value& x) {

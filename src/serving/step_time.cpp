@@ -84,7 +84,11 @@ StepClock::StepClock(const Deployment& deployment, const timing::ServingKernels&
       cache_width_(width_of(deployment.setup.cache)) {
   narrow_cache_ = cache_width_ < 2.0;
   for (const StageWork& stage : stages_) {
-    for (const LayerWork& layer : stage.layers) operations_ += static_cast<double>(layer.layers) * launches(layer);
+    for (const LayerWork& layer : stage.layers) {
+      const double launched = static_cast<double>(layer.layers) * launches(layer);
+      operations_ += launched;
+      if (layer.passed != Passed::by_read) written_ += launched;
+    }
   }
 }
 
@@ -98,7 +102,7 @@ ServingStepTime StepClock::decode(double sequences, double positions, double tok
   const Overheads& beside = overheads();
   time.overhead += microseconds(beside.step_us + launching_.step_us + beside.request_us * sequences);
   if (tokens > 1.0) time.overhead += microseconds(beside.draft_step_us + beside.draft_request_us * sequences);
-  return launching_.all ? launched(time, operations_) : time;
+  return launching_.all ? launched(time, written_) : time;
 }
 
 ServingStepTime StepClock::propose(double sequences, double positions) const {
@@ -140,10 +144,16 @@ ServingStepTime StepClock::pass(const StageWork& stage, const Step& step) const 
   return time;
 }
 
-void StepClock::add_layer(const LayerWork& layer, const StageWork& stage, const Step& step,
+void StepClock::add_layer(const LayerWork& layer, const StageWork& stage, const Step& asked,
                           ServingStepTime& time) const {
+  if (layer.passed == Passed::by_read && asked.decodes) return;
+  // A decoder begins with a token, which sees all that the encoder read.
+  const bool begins = layer.passed == Passed::by_written && !asked.decodes;
+  const Step step = begins ? Step{asked.sequences, asked.sequences, asked.positions, true} : asked;
   ServingStepTime one;
-  for (const MatrixWork& each : layer.matrices) one.matrices += matrix(each, step);
+  for (const MatrixWork& each : layer.matrices) {
+    if (!each.of_memory || !asked.decodes) one.matrices += matrix(each, each.of_memory ? asked : step);
+  }
   constexpr double launch_us = 2.5;  // as measured of kernels of training: presets/rates/unmeasured.json
   one.matrices += static_cast<double>(layer.activations) * microseconds(launch_us) +
                   kernels_.stream(step.tokens * layer.activation_bytes);

@@ -79,7 +79,8 @@ class BlockReader {
             .bytes = as_double(format_.bytes(block, weight)),
             .operands = narrow ? quantized_ : Operands::half,
             .role = role,
-            .copies = copies};
+            .copies = copies,
+            .of_memory = block.tensors[op.inputs[0]].name == layers::encoder_output};
   }
 
   void add(const layers::Block& block, const layers::Op& op, LayerWork& work) const {
@@ -105,7 +106,7 @@ class BlockReader {
     const auto reads_heads = [](Use role) { return role == Use::query || role == Use::key || role == Use::value; };
     const bool together =
         reads_heads(one.role) ? reads_heads(next.role) : one.role == Use::latent_down && next.role == Use::latent_down;
-    return together && one.k == next.k && one.operands == next.operands;
+    return together && one.k == next.k && one.operands == next.operands && one.of_memory == next.of_memory;
   }
 
   /// Experts' kernels fuse what lies between their matrices.
@@ -193,6 +194,13 @@ class BlockReader {
   Operands quantized_experts_;
 };
 
+/// Kinds of layers are counted in the order in which layers first have them.
+Passed passed(const spec::Model& model, std::size_t kind) {
+  if (model.encoder_layers == 0) return Passed::by_all;
+  const std::size_t first_that_writes = model.layers[static_cast<std::size_t>(model.encoder_layers)];
+  return kind < first_that_writes ? Passed::by_read : Passed::by_written;
+}
+
 }  // namespace
 
 std::vector<StageWork> step_work(const spec::Question& asked) {
@@ -207,9 +215,11 @@ std::vector<StageWork> step_work(const spec::Question& asked) {
     for (const program::BlockRun& run : program::blocks_of_stage(program, static_cast<std::int64_t>(stage))) {
       const layers::Block& block = program.blocks[run.block];
       const bool is_layer = run.block >= 1 && run.block <= kinds;
-      if (is_layer)
-        stages[stage].layers.push_back(
-            reader.layer(block, question.model.kinds[run.block - 1U], kept[run.block - 1U], run.count));
+      const std::size_t kind = run.block - 1U;
+      if (is_layer) {
+        stages[stage].layers.push_back(reader.layer(block, question.model.kinds[kind], kept[kind], run.count));
+        stages[stage].layers.back().passed = passed(question.model, kind);
+      }
       if (run.block == kinds + 1) stages[stage].head = reader.head(block);
     }
   }

@@ -61,7 +61,7 @@ class StepClock {
  private:
   struct Step;
   ServingStepTime pass(const StageWork& stage, const Step& step) const;
-  void add_layer(const LayerWork& layer, const StageWork& stage, const Step& step, ServingStepTime& time) const;
+  void add_layer(const LayerWork& layer, const StageWork& stage, const Step& asked, ServingStepTime& time) const;
   quantity::Seconds matrix(const MatrixWork& matrix, const Step& step) const;
   quantity::Seconds mixer(const MixerWork& mixer, const Step& step) const;
   quantity::Seconds latent_or_grouped(const MixerWork& mixer, const Step& step) const;
@@ -86,6 +86,7 @@ class StepClock {
   Launching launching_;
   double sustained_ = 1.0;
   double operations_ = 0;     ///< of all layers
+  double written_ = 0;        ///< and of those that what is written passes
   double cache_width_ = 2.0;  ///< bytes of an element
 };
 

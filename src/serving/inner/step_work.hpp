@@ -21,7 +21,8 @@ struct MatrixWork {
   double bytes = 0;  ///< at rest
   timing::Operands operands = timing::Operands::half;
   Use role = Use::up;
-  double copies = 1;  ///< of the attention, whose tokens all meet it
+  double copies = 1;       ///< of the attention, whose tokens all meet it
+  bool of_memory = false;  ///< makes keys and values of what an encoder read, once a request
 
   /// Matrix that leads up from latents, which decoding applies to queries and results instead of to the cache.
   bool absorbed() const { return role == Use::latent_up; }
@@ -50,7 +51,12 @@ struct ExpertWork {
   timing::Operands operands = timing::Operands::half;
 };
 
+/// Tokens of a request that pass a layer: of two stacks the encoder is passed by what it reads alone, and the decoder
+/// by what it writes (Vaswani et al. 2017, arXiv:1706.03762 section 3.1).
+enum class Passed { by_all, by_read, by_written };
+
 struct LayerWork {
+  Passed passed = Passed::by_all;
   std::int64_t layers = 0;
   std::vector<MatrixWork> matrices;
   MixerWork mixer;
