@@ -1,5 +1,6 @@
 // What an engine can run: weights, caches, accelerators and models; and what it is told: which option it has for a
 // term.
+#include "frameworks/unserved.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "quantity/lists.hpp"
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <string>
-#include <variant>
 
 namespace llmcalc::serving {
 
@@ -133,28 +133,26 @@ std::string_view release_asked(const EngineRow& row, const spec::Serving& servin
   return row.engine != serving.engine || serving.engine_version.empty() ? row.newest : serving.engine_version;
 }
 
-bool reads_tower(const spec::LayerKind& kind) {
-  const auto* grouped = std::get_if<spec::GroupedAttention>(&kind.mixer);
-  return grouped != nullptr && grouped->reads_tower;
+/// Row that keeps the engine from the model's family in the release that is asked about; null: nothing that is known.
+const frameworks::Unserved* unserved(const EngineRow& row, const spec::Question& question) {
+  const auto* known = frameworks::find_unserved(row.engine, question.model.shape.family);
+  if (known == nullptr) return nullptr;
+  const EngineRelease last{known->last.major, known->last.minor, known->last.patch};
+  return parse_release(release_asked(row, question.serving)) > last ? known : nullptr;
 }
 
-/// Attention of the model that the engine does not have; empty: it has all.
-std::string_view unknown_attention(const EngineRow& row, const spec::Question& question) {
-  const spec::Shape& shape = question.model.shape;
-  if (!spec::biases_scores(row.engine) && shape.relative_buckets > 0 && shape.stack == spec::Stack::encoder_decoder)
-    return "adds a learned bias of relative positions";
-  const bool dropped = row.drops_tower_layers != EngineRelease{} &&
-                       parse_release(release_asked(row, question.serving)) >= row.drops_tower_layers;
-  return dropped && std::ranges::any_of(question.model.kinds, reads_tower) ? "reads what a tower sees" : "";
+std::string text_of(const spec::Release& release) {
+  return fmt::format("{}.{}.{}", release.major, release.minor, release.patch);
 }
 
-void check_attention(const EngineRow& row, const spec::Question& question) {
-  const std::string_view unknown = unknown_attention(row, question);
-  if (unknown.empty()) return;
+void check_family(const EngineRow& row, const spec::Question& question) {
+  const auto* known = unserved(row, question);
+  if (known == nullptr) return;
+  const auto ended = known->last == spec::Release{} ? "" : ": " + text_of(known->last) + " was the last that did";
   throw BadInput("--engine",
-                 fmt::format("{} {} runs no model whose attention {}", spec::name_of(row.engine),
-                             release_asked(row, question.serving), unknown),
-                 others([&](const EngineRow& other) { return unknown_attention(other, question).empty(); }));
+                 fmt::format("{} {} serves no {}{}", spec::name_of(row.engine), release_asked(row, question.serving),
+                             question.model.shape.family, ended),
+                 others([&](const EngineRow& other) { return unserved(other, question) == nullptr; }));
 }
 
 void check_pooling(const EngineRow& row, const spec::Question& question) {
@@ -250,7 +248,7 @@ bool takes_options(const Serving& serving) { return unknown_option(serving) == n
 bool can_run(const spec::Question& question) {
   const EngineRow& row = row_of(question.serving.engine);
   const Quant quant = question.serving.quant;
-  if (!unknown_attention(row, question).empty()) return false;
+  if (unserved(row, question) != nullptr) return false;
   if (!row.pools && spec::reads_only(question.serving.load)) return false;
   return question.gpu ? answers(row, *question.gpu, quant) : row.runs(quant);
 }
@@ -260,7 +258,7 @@ void check_abilities(const spec::Question& question) {
   check_options(question.serving);
   check_types(row, question.serving);
   check_groups(question.serving);
-  check_attention(row, question);
+  check_family(row, question);
   check_pooling(row, question);
   if (question.gpu) check_accelerator(row, *question.gpu, question.serving.quant);
 }

@@ -140,20 +140,19 @@ struct EngineRow {
   std::string_view follower = {};  ///< the option of its command on all nodes but the first
   Padded (*pads)(const spec::Question& question,
                  const layers::Weight& weight) = nullptr;  ///< matrices, for its kernels
-  EngineRelease counts_by_length = {};    ///< the first that logs how many sequences its pool holds, not blocks
-  EngineRelease drops_tower_layers = {};  ///< the first without layers that attend to what a tower saw; zeros: none yet
-  bool prompts_alone = false;             ///< reads prompts in steps of their own, before anything is decoded
-  bool cuts_dense = false;                ///< MLP and shared experts over the ranks of all copies of the attention
-  bool starts_copies = false;             ///< one command starts several copies of the whole model
-  bool quantizes = false;                 ///< as it loads: to fp8, and with bitsandbytes
-  bool reserves = true;                   ///< takes all of its limit for the cache, whatever the demand
-  bool emulates_nvfp4 = false;            ///< on accelerators without kernels for it
-  bool pads_vocabulary = false;           ///< to whole rows of 64 for each rank
-  bool loads_towers = false;              ///< of what a checkpoint sees with, also where text alone is asked for
-  bool narrows_cache = false;             ///< to 8 bits, where weights have no more than these
-  bool pools = true;                      ///< serves embeddings and scores
-  bool narrows_states = false;            ///< recurrences have the model's 16 bits unless its checkpoint asks for 32
-  bool profiles_sequences = false;        ///< its profile run draws a token of as many sequences as a step takes
+  EngineRelease counts_by_length = {};  ///< the first that logs how many sequences its pool holds, not blocks
+  bool prompts_alone = false;           ///< reads prompts in steps of their own, before anything is decoded
+  bool cuts_dense = false;              ///< MLP and shared experts over the ranks of all copies of the attention
+  bool starts_copies = false;           ///< one command starts several copies of the whole model
+  bool quantizes = false;               ///< as it loads: to fp8, and with bitsandbytes
+  bool reserves = true;                 ///< takes all of its limit for the cache, whatever the demand
+  bool emulates_nvfp4 = false;          ///< on accelerators without kernels for it
+  bool pads_vocabulary = false;         ///< to whole rows of 64 for each rank
+  bool loads_towers = false;            ///< of what a checkpoint sees with, also where text alone is asked for
+  bool narrows_cache = false;           ///< to 8 bits, where weights have no more than these
+  bool pools = true;                    ///< serves embeddings and scores
+  bool narrows_states = false;          ///< recurrences have the model's 16 bits unless its checkpoint asks for 32
+  bool profiles_sequences = false;      ///< its profile run draws a token of as many sequences as a step takes
 };
 
 const EngineRow& row_of(spec::Engine engine);

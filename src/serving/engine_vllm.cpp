@@ -225,7 +225,6 @@ constinit const EngineRow vllm_row{.engine = spec::Engine::vllm,
                                    .follower = "--headless",  // vllm/entrypoints/cli/serve.py, run_headless
                                    .pads = &pads_experts,
                                    .counts_by_length = {0, 21},
-                                   .drops_tower_layers = {0, 11},  // models/registry.py, _PREVIOUSLY_SUPPORTED_MODELS
                                    .starts_copies = true,
                                    .quantizes = true,
                                    .emulates_nvfp4 = true,

@@ -235,7 +235,10 @@ LoadClock::Step LoadClock::step_time(double sequences, double positions) const {
 
 /// Parts of the time of an input where nothing is written.
 void LoadClock::take_pass(Speed& speed) const {
-  if (!ggml_) speed.parts = parts_of(clock_.prompt(1, std::max(prompt_tokens_, 1.0)));
+  if (ggml_) return;
+  const ServingStepTime time = clock_.prompt(1, std::max(prompt_tokens_, 1.0));
+  speed.decode_step = time.total();
+  speed.parts = parts_of(time);
 }
 
 /// Speed of the step itself, with so many sequences on each copy.

@@ -94,12 +94,12 @@ TEST_CASE("a card without a price is answered with one that has a price", "[long
 TEST_CASE("nothing is negative of a server without an accelerator") {
   for (const std::string engine : {"vllm", "sglang", "trtllm", "llama.cpp", "ollama", "hf"}) {
     CAPTURE(engine);
-    const auto answer = answered("serve phi-3-small --other-usage 1GiB --engine " + engine);
+    const auto answer = answered("serve phi-3-mini --other-usage 1GiB --engine " + engine);
     CHECK(answer["verdict"] == "no_accelerator");
     CHECK(answer["kv"]["bytes"] >= 0);
     CHECK(answer["memory"]["capacity_bytes"] >= 0);
   }
-  CHECK(answered("serve phi-3-small --gpu h100 --other-usage 81GiB")["verdict"] == "does_not_fit");
+  CHECK(answered("serve phi-3-mini --gpu h100 --other-usage 81GiB")["verdict"] == "does_not_fit");
 }
 
 TEST_CASE("a unit that there is not is answered with those that there are") {

@@ -21,8 +21,10 @@ constexpr std::int64_t prompt = 8192;
 std::vector<std::string> text_models() {
   std::vector<std::string> ids;
   for (const auto& preset : read::Catalogue().models()) {
-    const auto shape = test::served({"model", preset.id, "gpu", "h100-sxm"}).model.shape;
-    if (shape.stack == spec::Stack::decoder && shape.towers.empty()) ids.push_back(preset.id);
+    const auto question = test::served({"model", preset.id, "engine", "vllm", "gpu", "h100-sxm"});
+    const auto& shape = question.model.shape;
+    const bool is_text = shape.stack == spec::Stack::decoder && shape.towers.empty();
+    if (is_text && serving::can_run(question)) ids.push_back(preset.id);
   }
   return ids;
 }

@@ -31,12 +31,6 @@ constexpr EngineKind kind_of(Engine engine) { return engine_kinds[static_cast<st
 
 constexpr bool reads_gguf(Engine engine) { return kind_of(engine) == EngineKind::ggml; }
 
-/// Whose attention adds a learned bias of relative positions: T5 and its like are in no registry of vLLM
-/// (model_executor/models/registry.py of 0.8.5 to 0.33.0) nor of SGLang (srt/models).
-inline constexpr bool biasing_engines[] = {false, false, true, true, true, true};
-
-constexpr bool biases_scores(Engine engine) { return biasing_engines[static_cast<std::size_t>(engine)]; }
-
 /// Whose answer is given where nobody names an engine: of checkpoints, of GGUF files, and of names with tags, which
 /// are those of a library ("llama3.1:8b").
 inline constexpr Engine usual_server = Engine::vllm;

@@ -235,6 +235,7 @@ struct Tower;
 
 struct Shape {
   std::string name;
+  std::string family;  ///< whose public code it is, as files call it (model_type); empty: nobody said
   Stack stack = Stack::decoder;
   std::int64_t layers = 0;          ///< of the encoder where there are two stacks
   std::int64_t decoder_layers = 0;  ///< of the second stack; 0 where there is one

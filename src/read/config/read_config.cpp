@@ -140,6 +140,7 @@ ConfigShape read_config(std::string_view json, std::string_view place, const Con
   spec::Shape shape = reader.shape();
   static constexpr std::array<std::string_view, 1> name_key = {"_name_or_path"};
   const auto name = document.root().text(name_key);
+  shape.family = wrapper ? wrapper->id() : family.id();
   shape.name = name && !name->value.empty() ? name->value : family.id();
   auto origins = reader.take_origins();
   const auto quant = published_quant(reader);

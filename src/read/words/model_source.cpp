@@ -61,7 +61,10 @@ void take_preset(QuestionDraft& draft, const Given& word) {
   if (!preset.is_called(word.text)) {
     draft.assume(word.text + " is taken to be " + preset.id + ", whose shape it has by its name");
   }
-  if (preset.config.empty()) draft.shape().writing = writing_of_family(preset.family);
+  if (preset.config.empty()) {
+    draft.shape().family = preset.family;
+    draft.shape().writing = writing_of_family(preset.family);
+  }
   draft.image_rules = preset.images;
   draft.family = preset.family;
   draft.embeds = preset.embeds;

@@ -1,3 +1,4 @@
+#include "frameworks/unserved.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/text.hpp"
@@ -6,6 +7,7 @@
 #include "read/words/draft.hpp"
 #include "read/words/terms.hpp"
 #include "spec/cut.hpp"
+#include "spec/load.hpp"
 #include "spec/names.hpp"
 #include "spec/node.hpp"
 #include "spec/traits.hpp"
@@ -72,6 +74,10 @@ void check_placement(const QuestionDraft& draft) {
 void check_load(const QuestionDraft& draft) {
   if (draft.given("rate") && draft.given("concurrency"))
     draft.contradiction("rate", "concurrency", "as many are in flight as come in the time that one takes");
+  const auto& serving = draft.question.serving;
+  if (spec::reads_only(serving.load) && serving.role != spec::ServerRole::both)
+    draft.contradiction(draft.given("role") ? "role" : "prefill_servers", draft.given("output") ? "output" : "model",
+                        "nothing is written behind what is read");
   if (draft.given("accept") && draft.question.serving.options.draft.kind == spec::DraftKind::none)
     draft.contradiction("accept", "draft", "nothing is proposed");
 }
@@ -120,6 +126,19 @@ bool is_of_library(const QuestionDraft& draft) {
   return is_tag && in_file && std::ranges::none_of(of_others, [&](auto term) { return draft.given(term); });
 }
 
+/// The first of these that serves the model's family.
+void take_usual_server(QuestionDraft& draft) {
+  const auto& family = draft.shape().family;
+  constexpr std::array servers{spec::usual_server, spec::Engine::sglang, spec::Engine::hf};
+  const auto serves = [&](spec::Engine engine) { return frameworks::find_unserved(engine, family) == nullptr; };
+  const spec::Engine engine = *std::ranges::find_if(servers, serves);
+  draft.question.serving.engine = engine;
+  const bool usual = engine == spec::usual_server;
+  const std::string why = usual ? "each engine has its own memory"
+                                : fmt::format("{} serves no {}", spec::name_of(spec::usual_server), family);
+  draft.assume("engine", "default", std::string(spec::name_of(engine)), why);
+}
+
 void take_server(QuestionDraft& draft) {
   for (const Term& term : serving_vocabulary()) {
     if (term.group != TermGroup::model) draft.take(term.name);
@@ -141,15 +160,7 @@ void take_server(QuestionDraft& draft) {
     return draft.assume("engine", "runs on " + make + "'s parts", "llama.cpp",
                         "which most run on " + make + "'s parts");
   }
-  if (draft.shape().relative_buckets > 0 && draft.shape().stack == spec::Stack::encoder_decoder) {
-    draft.question.serving.engine = spec::Engine::hf;
-    return draft.assume("engine", "default", "hf", "vLLM has no attention with biases of relative positions");
-  }
-  if (std::ranges::any_of(draft.shape().plan, &spec::LayerPlan::attends_to_tower)) {
-    draft.question.serving.engine = spec::Engine::sglang;
-    return draft.assume("engine", "default", "sglang", "vLLM left layers that read what a tower sees with 0.11");
-  }
-  draft.assume("engine", "default", "vllm", "each engine has its own memory");
+  take_usual_server(draft);
 }
 
 /// The type in which the engine finds the weights: llama.cpp takes Q4_K_M of a repository where nobody says
