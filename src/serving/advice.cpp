@@ -70,19 +70,22 @@ class Adviser {
 
   /// A change that makes room for shorter requests alone is told with their context, where there is no room for any
   /// now. \return  whether it keeps what was asked
-  bool try_change(const Question& changed, const std::string& change, const std::string& cost) {
+  bool try_change(const Question& changed, const std::string& change, const std::string& cost, int parts = 1) {
     Weighed weighed = weighed_as_asked(changed, change, cost);
     if (!weighed.candidate.starts && present_.max_context == 0) {
       const std::int64_t context = longest(capacity_of(deploy(changed)));
       if (context >= shortest_context)
         weighed = shorter(changed, context - context % shortest_context, change + " ", cost + ", shorter requests");
+      if (weighed.candidate.starts) ++parts;
     }
+    weighed.parts = parts;
     return take_if_better(std::move(weighed));
   }
 
   bool cache(const Question& question, const std::string& words, const std::string& cost) {
     const auto changed = with_narrow_cache(question);
-    return changed && try_change(*changed, words + cache_words(*changed), cost + cache_cost);
+    const int parts = words.empty() ? 1 : 2;
+    return changed && try_change(*changed, words + cache_words(*changed), cost + cache_cost, parts);
   }
 
   /// Narrower weights, if need be with a narrower cache: two that keep what was asked are a choice.
@@ -174,8 +177,9 @@ class Adviser {
   }
 
   /// Changes that keep the question stand before those that take from it, of which the longest requests; then the
-  /// accelerators that are there before others, and of those what costs less an hour where all prices are known. Where
-  /// something keeps the question, only shorter requests of the server as it is stand beside that.
+  /// accelerators that are there before others, what changes less before what changes more, and of those what costs
+  /// less an hour where all prices are known. Where something keeps the question, only shorter requests of the server
+  /// as it is stand beside that.
   std::vector<Candidate> take() && {
     const bool any_keeps = std::ranges::any_of(found_, &Weighed::keeps);
     if (any_keeps && present_.max_concurrency == 0)
@@ -184,7 +188,7 @@ class Adviser {
     std::ranges::stable_sort(found_, {}, [&](const Weighed& each) {
       const double price = priced ? each.price : 0;
       const std::int64_t shortness = each.keeps() ? 0 : -each.candidate.max_context;
-      return std::tuple(!each.keeps(), shortness, each.on_others, price);
+      return std::tuple(!each.keeps(), shortness, each.on_others, each.parts, price);
     });
     return quantity::mapped(found_, &Weighed::candidate);
   }
@@ -195,6 +199,7 @@ class Adviser {
     double price = 0;            ///< of all accelerators an hour; 0: not known
     bool on_others = false;      ///< or on more accelerators than there are
     bool shortens_only = false;  ///< requests, and nothing of the server
+    int parts = 1;               ///< that change: weights, cache, context
     bool keeps() const { return candidate.carries; }
   };
 
