@@ -79,6 +79,12 @@ struct ShapeSources {
   std::vector<std::string> disagreeing;  ///< values that another file gives
 };
 
+/// How published weights are stored.
+struct PublishedWeights {
+  std::optional<formats::Quant> quant;  ///< where they are not in 16 bits
+  std::int64_t group = 0;               ///< inputs that share a scale of those; 0: as usual
+};
+
 /// One model of those that share a shape.
 struct NamedModel {
   std::string name;
@@ -97,9 +103,9 @@ struct ModelPreset {
   spec::Shape shape;
   std::string config;                   ///< its public config.json, where that describes the shape; else empty
   std::vector<spec::ImageRule> images;  ///< of each tower that it describes
-  std::optional<formats::Quant> quant;  ///< of the published weights, where they are not in 16 bits
-  std::int64_t quant_group = 0;         ///< inputs that share a scale of those; 0: as usual
-  std::string quant_not_of;             ///< a word in the names of those of its files that are in 16 bits
+  PublishedWeights weights;
+  /// Weights of repositories among the aliases, where they are stored otherwise.
+  std::vector<std::pair<std::string, PublishedWeights>> quant_of;
   bool embeds = false;                  ///< a decoder that is published for what it makes of a text
   PublishedSize published;
   CheckpointSize checkpoint;
@@ -116,8 +122,9 @@ struct ModelPreset {
   /// The repository of this shape whose name begins `name`, "Qwen/Qwen3-32B" of "qwen3-32b-awq": its weights are packed
   /// otherwise.
   std::string_view repository_before(std::string_view name) const;
-  /// The shape of the model that `name` says, which may reach further than the entry's, or less far.
-  spec::Shape shape_of(std::string_view name) const;
+  /// Makes it the model that `name` says, which may reach further than the entry's, or have its weights in another
+  /// type.
+  void be_named(std::string_view name);
 };
 
 struct AcceleratorPreset {

@@ -40,7 +40,7 @@ const KaitoModel* model_named(std::string_view name) {
 std::optional<double> file_gib(const KaitoModel* known, const std::string& repository) {
   if (known != nullptr && known->gib > 0.0) return known->gib;
   const auto preset = read::Catalogue().find_model(repository);
-  if (!preset || preset->quant || !preset->is_called(repository)) return std::nullopt;
+  if (!preset || preset->weights.quant || !preset->is_called(repository)) return std::nullopt;
   const auto elements = preset->checkpoint.total  ? preset->checkpoint.total
                         : preset->published.exact ? preset->published.exact
                                                   : preset->published.counted;

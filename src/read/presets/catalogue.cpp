@@ -231,14 +231,12 @@ std::string_view ModelPreset::repository_before(std::string_view name) const {
   return *std::ranges::max_element(repositories, {}, begun);
 }
 
-spec::Shape ModelPreset::shape_of(std::string_view name) const {
-  spec::Shape of_name = shape;
+void ModelPreset::be_named(std::string_view name) {
   const std::string own = named(name).repository;
   const std::string_view repository = is_called(name) ? own : repository_before(without_organisation(name));
-  for (const auto& [of, positions] : max_position_of) {
-    if (of == repository) of_name.max_position = positions;
-  }
-  return of_name;
+  const auto is_it = [&](const auto& each) { return each.first == repository; };
+  if (const auto* other = quantity::find_if_or_null(max_position_of, is_it)) shape.max_position = other->second;
+  if (const auto* other = quantity::find_if_or_null(quant_of, is_it)) weights = other->second;
 }
 
 Catalogue::Catalogue(const std::vector<PresetFile>& model_files, const std::vector<PresetFile>& accelerator_files,
@@ -253,13 +251,13 @@ Catalogue::Catalogue(const std::vector<PresetFile>& model_files, const std::vect
 
 ModelPreset Catalogue::model(std::string_view name, std::string_view place) const {
   ModelPreset preset = find(user_models_, name, place);
-  preset.shape = preset.shape_of(name);
+  preset.be_named(name);
   return preset;
 }
 
 std::optional<ModelPreset> Catalogue::find_model(std::string_view name) const {
   auto preset = find(user_models_, name);
-  if (preset) preset->shape = preset->shape_of(name);
+  if (preset) preset->be_named(name);
   return preset;
 }
 

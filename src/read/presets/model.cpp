@@ -168,13 +168,36 @@ void merge_config(ModelPreset& preset, const JsonPlace& value) {
   preset.config = merged.dump();
 }
 
-void read_positions(ModelPreset& preset, const JsonPlace& value) {
-  constexpr std::int64_t longest = std::int64_t{1} << 30;
+constexpr Field<PublishedWeights> weights_fields[] = {
+    {"quant", [](PublishedWeights& weights, const JsonPlace& value) { assign(weights.quant.emplace(), value); }},
+    {"quant_group", set<&PublishedWeights::group>},
+};
+
+/// Values of repositories among the aliases, each by its name.
+template <class Value, class Read>
+void read_by_alias(const ModelPreset& preset, const JsonPlace& value, const Read& read,
+                   std::vector<std::pair<std::string, Value>>& values) {
   const std::vector<std::string_view> known(preset.aliases.begin(), preset.aliases.end());
   for (const std::string& repository : value.keys()) {
     if (!quantity::contains(known, repository)) fail_unknown_key(value, repository, known);
-    preset.max_position_of.emplace_back(repository, value.member(repository).integer(longest, 1));
+    values.emplace_back(repository, read(value.member(repository)));
   }
+}
+
+void read_positions(ModelPreset& preset, const JsonPlace& value) {
+  constexpr std::int64_t longest = std::int64_t{1} << 30;
+  const auto read = [](const JsonPlace& positions) { return positions.integer(longest, 1); };
+  read_by_alias(preset, value, read, preset.max_position_of);
+}
+
+void read_weights(ModelPreset& preset, const JsonPlace& value) {
+  const auto read = [](const JsonPlace& weights) {
+    PublishedWeights of_repository;
+    read_fields(of_repository, weights, std::span<const Field<PublishedWeights>>(weights_fields));
+    if (of_repository.quant == formats::Quant::bf16) of_repository.quant.reset();
+    return of_repository;
+  };
+  read_by_alias(preset, value, read, preset.quant_of);
 }
 
 constexpr Field<ModelPreset> record_fields[] = {
@@ -186,9 +209,9 @@ constexpr Field<ModelPreset> record_fields[] = {
     {"family", set<&ModelPreset::family>},
     {"license", set<&ModelPreset::license>},
     {"config", merge_config},
-    {"quant", [](ModelPreset& preset, const JsonPlace& value) { assign(preset.quant.emplace(), value); }},
-    {"quant_group", set<&ModelPreset::quant_group>},
-    {"quant_not_of", [](ModelPreset& preset, const JsonPlace& value) { preset.quant_not_of = value.string(); }},
+    {"quant", [](ModelPreset& preset, const JsonPlace& value) { assign(preset.weights.quant.emplace(), value); }},
+    {"quant_group", [](ModelPreset& preset, const JsonPlace& value) { assign(preset.weights.group, value); }},
+    {"quant_of", read_weights},
     {"embeds", set<&ModelPreset::embeds>},
     {"size", set_group<&ModelPreset::published, size_fields>},
     {"checkpoint", set_group<&ModelPreset::checkpoint, checkpoint_fields>},
@@ -218,7 +241,7 @@ void read_public_config(ModelPreset& preset, const JsonPlace& entry, const std::
   ConfigShape read = read_config(preset.config, place, {"", families});
   preset.shape = std::move(read.shape);
   preset.images = std::move(read.images);
-  if (!preset.quant) preset.quant = read.quant;
+  if (!preset.weights.quant) preset.weights.quant = read.quant;
 }
 
 }  // namespace

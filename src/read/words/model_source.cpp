@@ -45,13 +45,10 @@ spec::Writing writing_of_family(std::string_view id) {
 /// The type in which the weights are published: as the name says that was asked for, or else as the preset does. "FP8"
 /// says less than a preset that knows its blocks.
 std::optional<formats::Quant> published_form(const ModelPreset& preset, std::string_view name) {
-  if (preset.is_called(name)) return preset.quant;
+  if (preset.is_called(name)) return preset.weights.quant;
   const auto said = packing_in(name, preset.hf_id);
-  const bool says_less = said == formats::Quant::fp8 && preset.quant == formats::Quant::fp8_block;
-  if (said && !says_less) return said;
-  const bool is_plain =
-      !preset.quant_not_of.empty() && quantity::to_lower(name).find(preset.quant_not_of) != std::string::npos;
-  return is_plain ? std::nullopt : preset.quant;
+  const bool says_less = said == formats::Quant::fp8 && preset.weights.quant == formats::Quant::fp8_block;
+  return said && !says_less ? said : preset.weights.quant;
 }
 
 void take_preset(QuestionDraft& draft, const Given& word) {
@@ -74,7 +71,7 @@ void take_preset(QuestionDraft& draft, const Given& word) {
   set_model_origins(draft, {preset.file.starts_with("presets/") ? Source::preset : Source::user_preset, preset.id});
   draft.set_origin("model", word.origin);
   draft.published_quant = published_form(preset, word.text);
-  if (draft.published_quant == preset.quant) draft.published_group = preset.quant_group;
+  if (draft.published_quant == preset.weights.quant) draft.published_group = preset.weights.group;
 }
 
 void take_config(QuestionDraft& draft, const ConfigText& config) {
