@@ -43,7 +43,8 @@ num_processes: 8
   num_attention_heads: 16
   add_bias_linear: True
 )",
-     "bias=all", "Megatron-LM megatron/training/yaml_arguments.py: add_bias_linear of TransformerConfig, True by default"},
+     "bias=all",
+     "Megatron-LM megatron/training/yaml_arguments.py: add_bias_linear of TransformerConfig, True by default"},
     {"ds.json", R"({"train_micro_batch_size_per_gpu": 2, "zero_optimization": {"stage": 1},
                     "bf16": {"enabled": true, "bf16_master_weights_and_grads": true}})",
      "micro_batch=2 sharding=zero1 dtype=bf16 master_type=bf16 grads=bf16",

@@ -45,5 +45,6 @@ TEST_CASE("a question that is put together by hand is checked") {
   CHECK(refusal([](auto& q) { q.model.layers.clear(); }) == "layers");
   CHECK(refusal([](auto& q) { q.pricing.mfu = 0.0; }) == "mfu");
   CHECK(refusal([](auto& q) { q.runtime.reserved_ratio = 0.5; }) == "reserved_ratio");
-  CHECK(refusal([](auto& q) { q.runtime.reserved_ratio = std::numeric_limits<double>::infinity(); }) == "reserved_ratio");
+  CHECK(refusal([](auto& q) { q.runtime.reserved_ratio = std::numeric_limits<double>::infinity(); }) ==
+        "reserved_ratio");
 }
