@@ -106,7 +106,7 @@ struct ModelPreset {
   PublishedWeights weights;
   /// Weights of repositories among the aliases, where they are stored otherwise.
   std::vector<std::pair<std::string, PublishedWeights>> quant_of;
-  bool embeds = false;                  ///< a decoder that is published for what it makes of a text
+  bool embeds = false;  ///< a decoder that is published for what it makes of a text
   PublishedSize published;
   CheckpointSize checkpoint;
   TrainingRecord training;

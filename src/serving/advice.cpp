@@ -76,9 +76,8 @@ class Adviser {
       const std::int64_t context = longest(capacity_of(deploy(changed)));
       if (context >= shortest_context)
         weighed = shorter(changed, context - context % shortest_context, change + " ", cost + ", shorter requests");
-      if (weighed.candidate.starts) ++parts;
+      if (weighed.candidate.starts) weighed.parts = parts;
     }
-    weighed.parts = parts;
     return take_if_better(std::move(weighed));
   }
 
@@ -199,7 +198,7 @@ class Adviser {
     double price = 0;            ///< of all accelerators an hour; 0: not known
     bool on_others = false;      ///< or on more accelerators than there are
     bool shortens_only = false;  ///< requests, and nothing of the server
-    int parts = 1;               ///< that change: weights, cache, context
+    int parts = 0;               ///< that change beside a context nobody asked for: weights, cache
     bool keeps() const { return candidate.carries; }
   };
 
