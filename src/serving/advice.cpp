@@ -176,7 +176,7 @@ class Adviser {
   }
 
   /// Changes that keep the question stand before those that take from it, of which the longest requests; then the
-  /// accelerators that are there before others, what changes less before what changes more, and of those what costs
+  /// accelerators that are there before others, of those with shorter requests what changes least, and then what costs
   /// less an hour where all prices are known. Where something keeps the question, only shorter requests of the server
   /// as it is stand beside that.
   std::vector<Candidate> take() && {
