@@ -23,7 +23,7 @@ std::string rate_text(double rate) {
 std::string first_line(const spec::Load& load, const Speed& speed) {
   const auto first =
       speed.saturated ? "ever later" : fmt::format("{} ({})", format_duration(speed.ttft), spread_text(speed.ttft_bar));
-  if (spec::reads_only(load)) return "an answer in " + first;
+  if (spec::reads_only(load)) return (speed.saturated ? "an answer comes " : "an answer in ") + first;
   if (speed.tpot == quantity::seconds(0)) return fmt::format("first token {}; the others elsewhere", first);
   return fmt::format("first token {}; then {} a token ({})", first, format_duration(speed.tpot),
                      spread_text(speed.tpot_bar));

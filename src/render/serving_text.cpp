@@ -22,7 +22,10 @@ using serving::RankMemory;
 
 bool reserves(const ServingReport& report) { return serving::reserves(report.answer.deployment); }
 
-bool keeps_nothing(const ServingReport& report) { return report.answer.deployment.stages.front().cache.empty(); }
+bool keeps_nothing(const ServingReport& report) {
+  const auto& stages = report.answer.deployment.stages;
+  return !stages.empty() && stages.front().cache.empty();
+}
 
 /// "16 x 8,192 tokens": the load that was asked for.
 std::string load_words(const ServingReport& report) {

@@ -184,7 +184,11 @@ void note_model(const spec::Question& question, const ServingAnswer& answer, Not
   if (latent && question.layout.tp > 1) {
     notes.emplace_back("latents are whole on every tensor-parallel rank: --attention-dp keeps each once");
   }
-  if (shape.max_position > 0 && answer.deployment.setup.context > shape.max_position) {
+  // Each of two stacks counts positions of its own: one those of prompts, the other those of answers.
+  const auto& load = question.serving.load;
+  const std::int64_t longest = shape.stack == spec::Stack::encoder_decoder ? std::max(load.prompt, load.output)
+                                                                           : answer.deployment.setup.context;
+  if (shape.max_position > 0 && longest > shape.max_position) {
     notes.push_back(
         fmt::format("the model was built for {} positions: longer contexts need rope scaling", shape.max_position));
   }
