@@ -119,6 +119,18 @@ TEST_CASE("a search over layouts keeps what was said, and what it answers is wha
   }
 }
 
+TEST_CASE("a search over several accelerators looks at what it looks at on each") {
+  const auto looked = [](const std::string& gpu, const std::string& count) {
+    const Words words{{"model", "llama-3.1-8b"}, {"gpu", gpu}, {"find", "layout"}};
+    return served(words)["plans"][count].get<std::int64_t>();
+  };
+  for (const std::string count : {"layouts", "starting", "estimates"}) {
+    CAPTURE(count);
+    CHECK(looked("l4", count) > 0);
+    CHECK(looked("l4,l40s", count) == looked("l4", count) + looked("l40s", count));
+  }
+}
+
 TEST_CASE("a server that does not start is started with the first advice") {
   const json answer = served({{"model", "llama-3.1-8b"}, {"gpu", "rtx-4090"}});
   REQUIRE(answer["verdict"] == "does_not_fit");
