@@ -32,7 +32,7 @@ constexpr std::string_view no_more_traffic =
     "nothing: as much communication as before (Rajbhandari et al. 2020 section 7)";
 constexpr std::string_view more_traffic = "1.5 times the communication (Rajbhandari et al. 2020 section 7)";
 
-constexpr ShardingStage stages[sharding_stages] = {
+constexpr ShardingStage stages[] = {
     {spec::Sharding::zero1, "optimizer states spread over the data-parallel ranks", no_more_traffic},
     {spec::Sharding::zero2, "gradients spread as well", no_more_traffic},
     {spec::Sharding::zero3, "weights spread as well, gathered layer by layer", more_traffic},
@@ -63,17 +63,19 @@ std::vector<spec::Word> accelerator_terms(const spec::Question& question) {
   return terms;
 }
 
-}  // namespace
-
-bool shard(Changed& run, Larger, std::size_t step) {
+bool shard(Changed& run, const ShardingStage& stage) {
   auto& layout = run.question.layout;
-  const ShardingStage& stage = stages[step];
   const bool shards_more = spec::zero_stage(stage.sharding) > spec::zero_stage(layout.sharding);
   if (layout.dp * layout.cp == 1 || !shards_more || !can_shard(run.question, stage.sharding)) return false;
   layout.sharding = stage.sharding;
   say(run, {sharding_term(run.question)}, stage.change, stage.cost);
   return true;
 }
+
+}  // namespace
+
+bool shard_states(Changed& run, Larger, std::size_t step) { return shard(run, stages[step]); }
+bool shard_weights(Changed& run, Larger, std::size_t step) { return shard(run, stages[2 + step]); }
 
 bool more_accelerators(Changed& run, Larger, std::size_t step) {
   auto& layout = run.question.layout;

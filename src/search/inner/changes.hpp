@@ -60,8 +60,8 @@ std::span<const Change> all_changes();
 /// Changes to activations, kernels and temporaries, and of the accelerator: weights and states rest as before.
 bool leaves_states(ChangeKind kind);
 
-inline constexpr std::size_t sharding_stages = 4;
-bool shard(Changed& run, Larger larger, std::size_t step);
+bool shard_states(Changed& run, Larger larger, std::size_t step);
+bool shard_weights(Changed& run, Larger larger, std::size_t step);
 /// Twice, four times, ... as many data-parallel ranks, with everything sharded that the framework shards.
 inline constexpr std::size_t doublings = 10;
 bool more_accelerators(Changed& run, Larger larger, std::size_t step);
