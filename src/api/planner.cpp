@@ -132,7 +132,7 @@ bool Planner::fits_with(const std::vector<Given>& words, std::int64_t gpus) cons
   return !is_out_of_reach(plan.bases.front().resolved.question, options_.asked.limits) && fits(plan);
 }
 
-/// Half as many machines were too few.
+/// Numbers within half as many machines are known to be too few.
 std::optional<std::int64_t> Planner::fewest(const std::vector<Given>& words, std::int64_t machines) const {
   const std::int64_t node = spec::accelerators_per_node(resolve(words).bases.front().resolved.question.gpu);
   const Range range{machines < most_accelerators ? node * (machines / 2) : 0,

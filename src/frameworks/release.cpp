@@ -8,6 +8,7 @@
 namespace llmcalc::frameworks {
 
 using spec::Date;
+using spec::Engine;
 using spec::Library;
 using spec::Release;
 using spec::Software;
@@ -31,6 +32,10 @@ constexpr ReleaseWord words_by_release[] = {
 #include "releases/words.inc"
 };
 
+constexpr Unserved unserved[] = {
+#include "releases/unserved.inc"
+};
+
 struct Published {
   Library library;
   Release release;
@@ -40,6 +45,11 @@ struct Published {
 constexpr Published published[] = {
 #include "releases/published.inc"
 };
+
+/// Whether a cell of names apart by blanks has one of them.
+bool names(std::string_view cell, std::string_view name) {
+  return quantity::contains(quantity::pieces_of(cell, " "), name);
+}
 
 /// The latest day that is known of a release or one before it; NeMo's containers are called by year and month.
 std::optional<Date> date_of(const Software::Part& part) {
@@ -91,10 +101,14 @@ std::span<const ReleaseWord> release_words() { return words_by_release; }
 
 std::vector<ReleaseWord> words_to_come(std::string_view framework, const Software& software) {
   const auto is_to_come = [&](const ReleaseWord& row) {
-    const bool is_its = quantity::contains(quantity::pieces_of(row.frameworks, " "), framework);
-    return is_its && !is_since(software, row.library, row.since, row.published);
+    return names(row.frameworks, framework) && !is_since(software, row.library, row.since, row.published);
   };
   return quantity::mapped_if(words_by_release, std::identity(), is_to_come);
+}
+
+const Unserved* find_unserved(Engine engine, std::string_view family) {
+  return quantity::find_if_or_null(
+      unserved, [&](const Unserved& row) { return row.engine == engine && names(row.families, family); });
 }
 
 }  // namespace llmcalc::frameworks

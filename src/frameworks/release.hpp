@@ -1,6 +1,7 @@
 // What a release changed in what a run allocates, runs, or does unasked: the one place that knows since when.
 #pragma once
 
+#include "llmcalc/spec/serving.hpp"
 #include "llmcalc/spec/software.hpp"
 
 #include <optional>
@@ -81,5 +82,16 @@ std::span<const ReleaseWord> release_words();
 
 /// Those that a framework's command does not know in a run of that software.
 std::vector<ReleaseWord> words_to_come(std::string_view framework, const spec::Software& software);
+
+/// Families that an engine has no code for, or has none any more.
+struct Unserved {
+  std::string_view families;  ///< as their files call them, apart by blanks
+  spec::Engine engine;
+  spec::Release last;  ///< that served them; zeros: none did
+  std::string_view source;
+};
+
+/// Row of a family under an engine; null where nothing says that the engine lacks it.
+const Unserved* find_unserved(spec::Engine engine, std::string_view family);
 
 }  // namespace llmcalc::frameworks

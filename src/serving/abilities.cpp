@@ -1,6 +1,6 @@
 // What an engine can run: weights, caches, accelerators and models; and what it is told: which option it has for a
 // term.
-#include "frameworks/unserved.hpp"
+#include "frameworks/release.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "quantity/lists.hpp"

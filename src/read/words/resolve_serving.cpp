@@ -1,4 +1,4 @@
-#include "frameworks/unserved.hpp"
+#include "frameworks/release.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/text.hpp"
