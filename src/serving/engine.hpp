@@ -46,6 +46,7 @@ struct Setup {
   double late_us = 0;                    ///< of a step that is scheduled only after the one before
   bool ahead = false;                    ///< what a step holds is decided while the one before it is at work
   bool admits_whole = false;             ///< a sequence runs only where all of its answer will have room
+  bool flash_states = false;             ///< gated delta rules run FlashInfer's kernel in prompts
   bool reads_whole = false;              ///< a prompt that fits into a step is not cut
   std::vector<std::string> assumptions;  ///< defaults that move the answer and are not the engine's alone
 };
@@ -113,8 +114,6 @@ struct RankMemory {
   bool fits() const { return seated && needed <= pool; }
 };
 
-struct Pace;
-
 /// How a server that reads prompts hands them to one that writes answers.
 struct Handover {
   bool by_chunks = false;     ///< each part of a cache is sent as it is read: its receiver knows of the request by then
@@ -134,7 +133,6 @@ struct EngineRow {
   std::span<const EngineOption> options = {};
   /// Terms that no option says, since they are of its files or of its load.
   std::span<const std::string_view> beside;
-  const Pace& (*pace)();
   trust::ServerBars bars = {};
   Handover handover = {};
   std::string_view follower = {};  ///< the option of its command on all nodes but the first

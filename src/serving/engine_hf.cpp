@@ -80,7 +80,6 @@ constinit const EngineRow hf_row{.engine = spec::Engine::hf,
                                  .setup = &transformers_setup,
                                  .memory = &transformers_memory,
                                  .beside = of_batches,
-                                 .pace = &vllm_pace,
                                  .reserves = false};
 
 }  // namespace llmcalc::serving

@@ -381,7 +381,6 @@ constinit const EngineRow llama_cpp_row{.engine = spec::Engine::llama_cpp,
                                         .memory = &llama_cpp_memory,
                                         .options = llama_cpp_options,
                                         .beside = of_gguf,
-                                        .pace = &vllm_pace,
                                         .reserves = false};
 
 constinit const EngineRow ollama_row{.engine = spec::Engine::ollama,
@@ -394,7 +393,6 @@ constinit const EngineRow ollama_row{.engine = spec::Engine::ollama,
                                      .memory = &llama_cpp_memory,
                                      .options = ollama_options,
                                      .beside = of_gguf,
-                                     .pace = &vllm_pace,
                                      .reserves = false};
 
 }  // namespace llmcalc::serving

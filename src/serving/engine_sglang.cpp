@@ -118,13 +118,14 @@ constexpr EngineRelease prompts_in_graphs{0, 5, 10};
 
 /// Prompts replay graphs that are cut at attention, up to a chunk and with latent attention to 2,048 tokens: not beside
 /// drafts, adapters, towers, copies of the attention or stages, on servers that only read or write, or on other
-/// vendors' parts (docs/advanced_features/piecewise_cuda_graph.md, "enabled by default" since 0.5.10).
+/// vendors' parts (docs/advanced_features/piecewise_cuda_graph.md, "enabled by default" since 0.5.10). A checkpoint
+/// with a tower is multimodal also where text alone is asked for (server_args.py, _handle_piecewise_cuda_graph).
 std::int64_t replayed_prompts(const spec::Question& question, const Setup& setup) {
   const auto& serving = question.serving;
   const bool is_whole = serving.layout.attention_dp == 1 && question.layout.pp == 1 &&
                         serving.role == spec::ServerRole::both && serving.layout.prefill_servers == 0;
   const bool is_plain = serving.options.draft.kind == spec::DraftKind::none && serving.options.max_loras == 0 &&
-                        question.model.shape.towers.empty();
+                        question.model.shape.towers.empty() && serving.beside_text == 0;
   const bool has_graphs = question.gpu && question.gpu->generation.can(spec::Ability::prompt_graphs);
   if (setup.release < prompts_in_graphs || setup.graph_batch == 0 || !is_whole || !is_plain || !has_graphs) return 0;
   return question.model.shape.latent.kv_rank > 0 ? std::min<std::int64_t>(setup.batched_tokens, 2048)
@@ -213,8 +214,7 @@ constinit const EngineRow sglang_row{
     .memory = &sglang_memory,
     .options = sglang_options,
     .beside = of_pages,
-    .pace = &sglang_pace,
-    .bars = {.first_token = trust::even(0.49), .mixture = 0.24},
+    .bars = {.first_token = {0.20, 0.72}, .mixture = 0.24},
     .handover = {.by_chunks = true, .has_first = true, .router = "sglang_router.launch_router --pd-disaggregation"},
     .prompts_alone = true,  // srt/managers/scheduler.py, get_next_batch_to_run
     .cuts_dense = true,

@@ -94,7 +94,6 @@ constinit const EngineRow trtllm_row{.engine = spec::Engine::trtllm,
                                      .memory = &trtllm_memory,
                                      .options = trtllm_options,
                                      .beside = of_pages,
-                                     .pace = &trtllm_pace,
                                      .handover = {.has_first = true, .router = "trtllm-serve disaggregated"},
                                      .narrows_cache = true,
                                      .pools = false,  // tensorrt_llm/serve/openai_server.py has no route for them

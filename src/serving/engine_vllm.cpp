@@ -186,6 +186,8 @@ Setup vllm_setup(const spec::Question& question) {
   setup.block = options.block.value_or(16);
   setup.graph_batch = options.graphs.value_or(true) ? largest_graph(question, setup.max_sequences) : 0;
   set_launching(setup);
+  setup.flash_states = setup.release >= of_vllm::flash_states && question.gpu &&
+                       question.gpu->generation.can(spec::Ability::states_in_prompts);
   if (spec::reads_only(question.serving.load)) set_pooling(question, setup);
   return setup;
 }
@@ -219,7 +221,6 @@ constinit const EngineRow vllm_row{.engine = spec::Engine::vllm,
                                    .memory = &vllm_memory,
                                    .options = vllm_options,
                                    .beside = of_pages,
-                                   .pace = &vllm_pace,
                                    .bars = {.first_token = trust::even(0.40), .dense = 0.15, .mixture = 0.20},
                                    .handover = {.router = "llm-d, Dynamo or the proxy of vLLM's examples"},
                                    .follower = "--headless",  // vllm/entrypoints/cli/serve.py, run_headless

@@ -281,7 +281,10 @@ void LoadClock::prepare_steps() {
   if (ggml_) return;
   engine_.launch_s = in_seconds(clock_.launching_prompts());
   engine_.replayed = clock_.replayed();
-  engine_.wait_steps = deployment_.question.serving.options.wait_steps;
+  const double waited = deployment_.question.serving.options.wait_steps;
+  const bool polls = engine_.prompts_alone;
+  engine_.poll_steps = polls ? 2 * waited + 1 : 1;
+  engine_.wait_steps = polls ? 0 : waited;
   engine_.request_s = server_time(0, 0);
   engine_.seat_s = seat_time();
   engine_.token_s = server_time(0, 1) - server_time(0, 0);
@@ -331,7 +334,7 @@ double LoadClock::server_time(double admitted, double prompt) const {
   const EngineRow& row = row_of(deployment_.question.serving.engine);
   if (role_of(deployment_) == ServerRole::decode && row.handover.by_chunks) return 0.0;
   const Overheads& beside = overheads();
-  return 1e-3 * row.pace().first_ms + seat_time() * admitted + micro * beside.token_us * prompt;
+  return 1e-3 * beside.first_ms + seat_time() * admitted + micro * beside.token_us * prompt;
 }
 
 /// A server that sends several tokens together hands on as many fewer messages while a new request comes (vLLM pull

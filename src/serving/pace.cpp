@@ -5,7 +5,8 @@ namespace llmcalc::serving {
 namespace {
 
 /// Fitted, all rows together, to what tests/measured/serving has of vLLM, SGLang and TensorRT-LLM
-/// (scripts/fit-servers).
+/// (scripts/fit-servers); milliseconds of a request and microseconds of a prompt's token since with requests that go
+/// through the schedulers one by one, the same under all three.
 constexpr Overheads common_overheads{.layer_us = 4.16,
                                      .mixture_us = 4.14,
                                      .head_norms_us = 12.3,
@@ -16,12 +17,9 @@ constexpr Overheads common_overheads{.layer_us = 4.16,
                                      .request_us = 14.4,
                                      .draft_step_us = 184,
                                      .draft_request_us = 197,
-                                     .token_us = 14.9,
+                                     .first_ms = 12,
+                                     .token_us = 11,
                                      .seat_ms = 0.765};
-
-constexpr Pace vllm{.first_ms = 15.5};
-constexpr Pace sglang{.first_ms = 130};  // chosen on sglang-speed.csv with the scheduler step by step
-constexpr Pace trtllm{.first_ms = 7.87};
 
 constexpr GgmlKernels kernels{.fused_cache = 0.70,
                               .fused_prompt = 0.55,
@@ -36,10 +34,6 @@ constexpr GgmlKernels kernels{.fused_cache = 0.70,
 }  // namespace
 
 const Overheads& overheads() { return common_overheads; }
-
-const Pace& vllm_pace() { return vllm; }
-const Pace& sglang_pace() { return sglang; }
-const Pace& trtllm_pace() { return trtllm; }
 
 const GgmlKernels& ggml_kernels() { return kernels; }
 

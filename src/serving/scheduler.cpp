@@ -62,8 +62,10 @@ class Scheduler {
     coming_.push({at + way + engine_.wait_steps * step_, index});
   }
 
-  /// Requests of a step are decided when it begins, or with the step before it.
+  /// Requests of a step are decided when it begins, or with the step before it. SGLang looks at those that came when it
+  /// has decoded so many steps or read a prompt (srt/managers/scheduler_recv_skipper.py, weights 1 and 1,000).
   void take_arrived() {
+    if (running() >= 1 && unpolled_ > 0) return;
     const double known = engine_.ahead ? decided_ : now_;
     for (; !coming_.empty() && coming_.top().first <= known; coming_.pop()) waiting_.push_back(coming_.top().second);
   }
@@ -163,6 +165,7 @@ class Scheduler {
     const double began = now_;
     now_ += read_ > 0 ? mixed(engine_.prompt(read_, lengths_ / read_) + step, count) : steps * step;
     decided_ = steps > 1 ? now_ - step : began;
+    unpolled_ = read_ > 0 ? 0.0 : std::fmod(unpolled_ + steps, engine_.poll_steps);
     done_.waited += (now_ - began) * static_cast<double>(waiting_.size() - interrupted_);
     if (count > 0) decode(steps * engine_.tokens);
     join(true);
@@ -180,11 +183,16 @@ class Scheduler {
   /// Steps of the same sequences: until one ends, one comes, or the cache is full.
   double alike(double step) const {
     double steps = ends_.empty() ? 1.0 : (ends_.top().first - progress_) / engine_.tokens;
-    if (!coming_.empty()) steps = std::min(steps, (coming_.top().first - now_) / step);
+    if (!coming_.empty()) steps = std::min(steps, until_known(step));
     const double grown = engine_.position_share * engine_.tokens * decoding_.sequences;
     if (grown > 0) steps = std::min(steps, std::floor((1.0 - used()) / grown));
     constexpr double most = 64;  // for which the positions that they begin with stand
     return std::clamp(std::ceil(steps), 1.0, most);
+  }
+
+  double until_known(double step) const {
+    const double coming = (coming_.top().first - now_) / step;
+    return coming > 0 ? coming : engine_.poll_steps - unpolled_;
   }
 
   /// When a token of this step is with its client.
@@ -244,6 +252,7 @@ class Scheduler {
   double decided_ = 0;   ///< when the last step began
   double launched_ = 0;  ///< when the host had handed over the last one that it launched
   double step_ = 0;      ///< seconds of the last one that decoded
+  double unpolled_ = 0;  ///< steps that decoded since those that came were looked at
   double progress_ = 0;  ///< tokens that a sequence would have made that has decoded since the beginning
   std::size_t sent_ = 0;
   std::size_t answered_ = 0;

@@ -37,6 +37,19 @@ double hottest_rank(double tokens) {
   return 1.0 + most * std::min(1.0, quantity::log10(std::max(tokens, 1.0)) / decades);
 }
 
+/// A recurrence's kernels in a prompt, whose chunks follow one another whatever the heads.
+struct Chunked {
+  double us = 0;
+  double position_us = 0;
+  double passes = 0;  ///< over q, k and v
+};
+
+/// Gated delta rules of the operation tables on Blackwell: Triton's under SGLang 0.5.14 and FlashInfer's under vLLM
+/// 0.24, median 8 and 10 % off 936 shapes each, 16 and 10 on Hopper with constants of their own.
+constexpr Chunked triton_delta{36, 0.022, 29};
+constexpr Chunked flash_delta{22, 0.030, 9.6};
+constexpr Chunked scan{40, 0, 9.6};  // as FlashInfer's, for want of a table
+
 /// A copy of the model on its own accelerators, and where its ranks lie on machines: stages outside, tensor-parallel
 /// ranks inside (vLLM distributed/parallel_state.py, initialize_model_parallel).
 timing::Network network_of(const spec::Question& question, std::int64_t ranks) {
@@ -82,6 +95,7 @@ StepClock::StepClock(const Deployment& deployment, const timing::ServingKernels&
       launching_(launching_of(deployment.setup)),
       sustained_(sustained(*deployment.question.gpu)),
       cache_width_(width_of(deployment.setup.cache)) {
+  flash_states_ = deployment.setup.flash_states;
   narrow_cache_ = cache_width_ < 2.0;
   for (const StageWork& stage : stages_) {
     for (const LayerWork& layer : stage.layers) {
@@ -157,6 +171,7 @@ void StepClock::add_layer(const LayerWork& layer, const StageWork& stage, const 
   constexpr double launch_us = 2.5;  // as measured of kernels of training: presets/rates/unmeasured.json
   one.matrices += static_cast<double>(layer.activations) * microseconds(launch_us) +
                   kernels_.stream(step.tokens * layer.activation_bytes);
+  if (!step.decodes) one.matrices += kernels_.stream(step.tokens * layer.passed_bytes);
   one.attention = mixer(layer.mixer, step);
   if (layer.experts) one.experts = experts(*layer.experts, stage, step);
   one.exchange = exchange(stage, layer, step);
@@ -201,27 +216,30 @@ Seconds StepClock::latent_or_grouped(const MixerWork& mixer, const Step& step) c
   const double window =
       mixer.kept.window > 0 ? std::min(static_cast<double>(mixer.kept.window), step.positions) : step.positions;
   const double pairs = window * step.positions - (mixer.causal ? window * window / 2 : 0.0);
-  const timing::PromptAttention work{step.sequences * pairs * mixer.flops_per_pair,
-                                     step.tokens * mixer.moved_per_position, step.positions, mixer.head_dim};
+  const bool chosen = mixer.kept.latent && window < step.positions;  // by an indexer that looks at all
+  const double flops = pairs * (chosen ? mixer.flops_per_choice : mixer.flops_per_pair) +
+                       (chosen ? step.positions * step.positions / 2 * mixer.index_flops : 0.0);
+  const timing::PromptAttention work{step.sequences * flops, step.tokens * mixer.moved_per_position, step.positions,
+                                     mixer.head_dim};
   return mixer.kept.latent ? kernels_.prompt_latent(work, narrow_cache_)
                            : kernels_.prompt_attention(work, narrow_cache_);
 }
 
-/// A gated delta rule and its convolution, from the operation tables (linear_attn, 32 value heads of 128): 4.6 us for
-/// one sequence on H200, 71 us for 64, which read and write their states at three quarters of the bandwidth; 204 to 400
-/// us for a prompt of 4096. Judged tokens leave a state each, of which the last accepted one stays (SGLang
-/// mem_cache/memory_pool.py, intermediate_ssm; vLLM v1/kv_cache_interface.py, MambaSpec).
+/// A recurrence and its convolution, from the operation tables (linear_attn): 4.6 us for one sequence on H200, 71 us
+/// for 64, which read and write their states at three quarters of the bandwidth. Judged tokens leave a state each, of
+/// which the last accepted one stays (SGLang mem_cache/memory_pool.py, intermediate_ssm; vLLM v1/kv_cache_interface.py,
+/// MambaSpec).
 Seconds StepClock::recurrence(const MixerWork& mixer, const Step& step) const {
   constexpr double convolution_us = 4.0;
   constexpr double decode_us = 4.6;
-  constexpr double prompt_us = 40.0;
   constexpr double share = 0.94;  // of what a stream reaches
-  constexpr double passes = 9.6;  // over q, k, v and output, in chunks
   if (step.decodes) {
     const double states = step.sequences + step.tokens;  // read, and written
     return microseconds(decode_us + convolution_us) + kernels_.stream(states * mixer.state_bytes) / share;
   }
-  return microseconds(prompt_us) + kernels_.stream(passes * step.tokens * mixer.scanned_per_position);
+  const Chunked& kernel = mixer.gated_delta ? (flash_states_ ? flash_delta : triton_delta) : scan;
+  return microseconds(kernel.us + kernel.position_us * step.positions) +
+         kernels_.stream(kernel.passes * step.tokens * mixer.scanned_per_position);
 }
 
 /// Tokens of all copies of the attention choose among all experts: E (1 - (1 - K/E)^tokens) of them are reached where

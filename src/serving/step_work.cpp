@@ -6,6 +6,7 @@
 #include "serving/inner/engines.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <variant>
 
 namespace llmcalc::serving {
@@ -88,6 +89,8 @@ class BlockReader {
       work.activation_bytes += as_double(op.moved_forward);
       ++work.activations;
     }
+    if (op.kind == layers::OpKind::norm || op.kind == layers::OpKind::elementwise)
+      work.passed_bytes += as_double(op.moved_forward);
     const bool multiplies = op.kind == layers::OpKind::linear && op.weight != layers::no_weight && op.product.m > 0;
     if (!multiplies || is_expert(block.weights[op.weight])) return;
     const MatrixWork next = matrix(block, op);
@@ -138,6 +141,7 @@ class BlockReader {
     const auto* state = std::get_if<spec::StateSpace>(&kind.mixer);
     if (state != nullptr && state->beside) work = grouped(*state->beside);
     add_recurrence(block, kept, work);
+    work.gated_delta = std::holds_alternative<spec::GatedDeltaNet>(kind.mixer);
     return work;
   }
 
@@ -180,12 +184,22 @@ class BlockReader {
       work.kept.reach = Reach::window;
       work.kept.window = r.index_top_k;
       work.index_elements = a.borrows_index ? 0.0 : static_cast<double>(r.index_dim);
+      work.index_flops = 2 * static_cast<double>(r.index_heads) * work.index_elements;
     }
-    work.flops_per_read = 2 * heads * static_cast<double>(2 * r.kv_rank + r.qk_rope_dim);
+    const double absorbed = 2.0 * static_cast<double>(2 * r.kv_rank + r.qk_rope_dim);
+    work.flops_per_read = heads * absorbed;
     work.flops_per_pair = 2 * heads * static_cast<double>(a.qk_dim() + r.v_dim);
+    work.flops_per_choice = sparse_heads(heads) * absorbed;
     work.moved_per_position =
         static_cast<double>(half_width) * heads * static_cast<double>(2 * a.qk_dim() + 2 * r.v_dim);
     return work;
+  }
+
+  /// FlashMLA's sparse kernel takes heads by 64 on Hopper; those of Blackwell as they are (SGLang
+  /// layers/attention/nsa_backend.py, _forward_flashmla_sparse).
+  double sparse_heads(double heads) const {
+    constexpr double tile = 64;
+    return question_.gpu && question_.gpu->peaks.fp4 ? heads : tile * std::ceil(heads / tile);
   }
 
   const spec::Question& question_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -32,14 +33,18 @@ TEST_CASE("drawn lengths are as long as their mean") {
   CHECK(drawn.prompt_tokens_per_s == Approx(drawn.requests_per_s * 0.9 * 1024));
 }
 
-// sglang/srt/managers/scheduler_recv_skipper.py, tensorrt_llm batch_wait_timeout_iters.
+// tensorrt_llm batch_wait_timeout_iters; sglang/srt/managers/scheduler_recv_skipper.py, which looks every 29 steps at
+// what came among those of others, half of them later in the mean, and at once where it has nothing else to do.
 TEST_CASE("a request that is let wait starts as many steps later") {
-  for (const char* engine : {"sglang", "trtllm"}) {
-    const auto of = [&](const char* steps) {
-      return speed_of({"model", "qwen3-32b", "gpu", "h100-sxm:4", "engine", engine, "wait_steps", steps}, {});
-    };
-    const double step = in_seconds(of("0").decode_step);
-    CHECK(in_seconds(of("14.5").ttft - of("0").ttft) == Approx(14.5 * step).epsilon(0.02));
+  const auto of = [&](const char* engine, const char* others, const char* steps) {
+    return speed_of({"model", "qwen3-32b", "gpu", "h100-sxm:4", "prompt", "1024", "output", "1024"},
+                    {"engine", engine, "wait_steps", steps, "concurrency", others});
+  };
+  for (const auto& [engine, others, waited] :
+       {std::tuple{"trtllm", "1", 14.5}, {"sglang", "8", 14.5}, {"sglang", "1", 0.0}}) {
+    const auto at_once = of(engine, others, "0");
+    const double later = in_seconds(of(engine, others, "14.5").ttft - at_once.ttft);
+    CHECK(later == Approx(waited * in_seconds(at_once.decode_step)).epsilon(0.05));
   }
 }
 
@@ -71,7 +76,7 @@ TEST_CASE("a server that sends tokens together has its hands free for the next r
                                  {"concurrency", at_once, "stream_interval", interval})
                             .ttft);
     };
-    CHECK(first("20") == Approx(measured).epsilon(0.08));
+    CHECK(first("20") == Approx(measured).epsilon(0.09));
     CHECK(first("1") > 1.4 * measured);
   }
 }

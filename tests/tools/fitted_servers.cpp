@@ -12,7 +12,6 @@
 #include "serving/speed.hpp"
 #include "spec/names.hpp"
 
-#include <array>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -28,10 +27,9 @@ namespace {
 
 struct Constants {
   serving::Overheads overheads;
-  std::array<serving::Pace, 3> engines;
   std::map<std::string, spec::GgmlRates, std::less<>> generations;
   serving::GgmlKernels kernels;
-  double sustained = 1.22;
+  double sustained = 1.15;
 };
 
 Constants& constants() {
@@ -53,13 +51,10 @@ void set_row(std::istream& line, Row& row) {
 }
 
 void take(const std::string& text) {
-  static const std::map<std::string, int> engines{{"vllm", 0}, {"sglang", 1}, {"trtllm", 2}};
   std::istringstream line(text);
   std::string name;
   line >> name;
-  if (const auto engine = engines.find(name); engine != engines.end()) {
-    set_row(line, constants().engines[static_cast<std::size_t>(engine->second)]);
-  } else if (name == "common_overheads") {
+  if (name == "common_overheads") {
     set_row(line, constants().overheads);
   } else if (name == "kernels") {
     set_row(line, constants().kernels);
@@ -135,10 +130,6 @@ std::vector<Asked> read_rows(int count, char** files) {
 namespace llmcalc::serving {
 
 const Overheads& overheads() { return constants().overheads; }
-
-const Pace& vllm_pace() { return constants().engines[0]; }
-const Pace& sglang_pace() { return constants().engines[1]; }
-const Pace& trtllm_pace() { return constants().engines[2]; }
 
 double sustained(const spec::Accelerator& gpu) {
   return gpu.generation.prompts_in_a_row > 1.0 ? constants().sustained : 1.0;

@@ -39,6 +39,7 @@ struct SteppedEngine {
   bool reads_only = false;     ///< requests leave with their first token
   double kept_ahead = 0;       ///< of the tokens still to come, for which room is kept before another is let in
   double wait_steps = 0;       ///< decoding steps for which a new request is let wait
+  double poll_steps = 1;       ///< or after so many of which those that came are looked at
   double request_s = 0;        ///< a request's way to the scheduler
   double seat_s = 0;           ///< and a token's way back for each request in flight
   double token_s = 0;          ///< and that of each token of its prompt

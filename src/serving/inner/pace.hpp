@@ -23,20 +23,12 @@ struct Overheads {
   double request_us = 0;     ///< a sequence of a step
   double draft_step_us = 0;  ///< a step whose proposals are judged on the host
   double draft_request_us = 0;  ///< and a sequence of it
+  double first_ms = 0;          ///< a request, before its prompt and after its first token: server
   double token_us = 0;          ///< a token of a prompt: tokenizer, and the way to the scheduler
   double seat_ms = 0;           ///< each request in flight, whose tokens the server hands on while a new one comes
 };
 
 const Overheads& overheads();
-
-/// Times that an engine adds of its own.
-struct Pace {
-  double first_ms = 0;  ///< a request before its prompt and after its first token: server
-};
-
-const Pace& vllm_pace();
-const Pace& sglang_pace();
-const Pace& trtllm_pace();
 
 /// How much longer prompts take one after another than their kernels do one by one.
 double sustained(const spec::Accelerator& gpu);

@@ -83,6 +83,7 @@ class StepClock {
   timing::GroupSpan spread_;  ///< with those of the other copies of the attention
   std::int64_t attention_dp_ = 1;
   bool narrow_cache_ = false;
+  bool flash_states_ = false;
   Launching launching_;
   double sustained_ = 1.0;
   double operations_ = 0;     ///< of all layers

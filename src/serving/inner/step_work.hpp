@@ -33,10 +33,13 @@ struct MixerWork {
   LayerCache kept;
   double flops_per_read = 0;        ///< of one query position with one cached position
   double flops_per_pair = 0;        ///< of the same in a prompt, where latents are expanded
+  double flops_per_choice = 0;      ///< and where an indexer chose the cached ones, whose latents are read as they are
   double moved_per_position = 0;    ///< bytes of q, k, v and output of a prompt's position
   double state_bytes = 0;           ///< of a recurrence, of a sequence
+  bool gated_delta = false;         ///< of a gated delta rule
   double scanned_per_position = 0;  ///< bytes that it reads of a prompt's position
   double index_elements = 0;        ///< that an indexer reads of each cached position
+  double index_flops = 0;           ///< of it, of one query position with one cached position
   std::int64_t head_dim = 128;
   bool causal = true;  ///< positions see those before them alone
 };
@@ -63,6 +66,7 @@ struct LayerWork {
   std::optional<ExpertWork> experts;
   double activation_bytes = 0;  ///< that kernels between the matrices move for a token
   int activations = 0;          ///< such kernels
+  double passed_bytes = 0;      ///< and that norms and sums do, which a prompt is long enough to see
   double operations = 0;        ///< that the host launches
   bool norms_heads = false;     ///< queries and keys have norms of their own
 };
