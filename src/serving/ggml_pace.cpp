@@ -30,10 +30,13 @@ struct GgmlWork {
   double recurrences = 0;  ///< layers with a recurrence
 };
 
-/// How many rows of a step there are, and how far behind it its sequences reach.
+/// How many rows of a step there are, and how far behind it its sequences reach. Of two stacks a prompt passes the
+/// encoder, and makes keys and values of it for the decoder, which tokens pass (llama.cpp src/llama-context.cpp,
+/// llama_encode and llama_decode).
 struct StepShape {
   double rows = 1;
   double positions = 1;
+  Passed part = Passed::by_written;
 };
 
 /// Whose work is summed: of all layers, or of what lies on the accelerators or in host memory.
@@ -73,15 +76,19 @@ void add_attention(const LayerWork& layer, double layers, const Deployment& depl
   sums.scores += layers * wide * heads;
 }
 
-void add_layers(const LayerWork& layer, double layers, const Deployment& deployment, double positions, GgmlWork& sums) {
+void add_layers(const LayerWork& layer, double layers, const Deployment& deployment, const StepShape& step,
+                GgmlWork& sums) {
   constexpr double wide = 4.0;
+  const bool passes = layer.passed == Passed::by_all || layer.passed == step.part;
   for (const MatrixWork& matrix : layer.matrices) {
+    if (matrix.of_memory ? step.part == Passed::by_written : !passes) continue;
     sums.bytes += layers * matrix.bytes;
     sums.flops += layers * 2 * matrix.n * matrix.k;
     sums.activations += layers * wide * (matrix.n + matrix.k);
   }
+  if (!passes) return;
   sums.layers += layers;
-  add_attention(layer, layers, deployment, positions, sums);
+  add_attention(layer, layers, deployment, step.positions, sums);
 }
 
 void add_experts(const ExpertWork& experts, double layers, double rows, GgmlWork& sums) {
@@ -102,7 +109,7 @@ GgmlWork ggml_work(const Deployment& deployment, const StepShape& step, Whose wh
   std::int64_t first = 0;
   for (const StageWork& stage : step_work(deployment.question)) {
     for (const LayerWork& layer : stage.layers) {
-      add_layers(layer, count_of(whose, first, layer.layers, host.layers), deployment, step.positions, sums);
+      add_layers(layer, count_of(whose, first, layer.layers, host.layers), deployment, step, sums);
       if (layer.experts)
         add_experts(*layer.experts, count_of(whose, first, layer.layers, host.experts), step.rows, sums);
       first += layer.layers;
@@ -163,7 +170,7 @@ class GgmlClock {
     const auto chunk = static_cast<double>(deployment_.setup.batched_tokens);
     const double chunks = std::ceil(length / chunk);
     const bool causal = deployment_.question.model.shape.stack != spec::Stack::encoder;
-    const GgmlWork all = ggml_work(deployment_, {chunk, causal ? length / 2 : length}, Whose::all);
+    const GgmlWork all = ggml_work(deployment_, {chunk, causal ? length / 2 : length, Passed::by_read}, Whose::all);
     constexpr double streamed = 0.9;  // of the bandwidth, by a chunk that reads all 16-bit weights: assumed
     double time = length * products(all) + rates_.activations * length * all.activations / bandwidth_ +
                   chunks * all.layers * in_seconds(rates_.chunk);
@@ -187,7 +194,7 @@ class GgmlClock {
   /// ggml_backend_sched_compute_splits).
   double from_host(double rows, double positions) const {
     constexpr double fewest = 32;
-    const GgmlWork host = ggml_work(deployment_, {rows, positions}, Whose::host);
+    const GgmlWork host = ggml_work(deployment_, {rows, positions, Passed::by_read}, Whose::host);
     if (rows < fewest) return by_processor(host, 1);
     return in_seconds(timing::to_host(gpu_, quantity::bytes(std::llround(host.bytes))));
   }
