@@ -271,9 +271,11 @@ void note_rates(const ServingAnswer& answer, Notes& notes) {
 /// Inputs are priced as the prompts of answers, which were measured.
 void note_reading(const ServingAnswer& answer, Notes& notes) {
   if (!answer.speed || !spec::reads_only(answer.deployment.question.serving.load)) return;
-  notes.emplace_back(
-      "no server that only reads was measured: inputs are priced as prompts, and the host's cutting them into tokens "
-      "bounds nothing");
+  const bool bounds = answer.deployment.setup.front_us > 0;
+  notes.push_back(
+      fmt::format("no server that only reads was measured: inputs are priced as prompts, and the host's cutting them "
+                  "into tokens {}",
+                  bounds ? "goes through one process" : "bounds nothing"));
 }
 
 bool leaves_experts(const spec::Question& question) {

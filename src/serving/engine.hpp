@@ -43,6 +43,8 @@ struct Setup {
   bool flash = true;
   bool drafts_in_graphs = true;          ///< as steps are, where graphs are captured
   std::int64_t graph_prompts = 0;        ///< tokens of prompts up to which a step replays a graph
+  double front_us = 0;                   ///< of the one process that takes requests up, a request
+  double front_token_us = 0;             ///< and a token of its prompt
   double late_us = 0;                    ///< of a step that is scheduled only after the one before
   bool ahead = false;                    ///< what a step holds is decided while the one before it is at work
   bool admits_whole = false;             ///< a sequence runs only where all of its answer will have room

@@ -287,6 +287,8 @@ void LoadClock::prepare_steps() {
   engine_.wait_steps = polls ? 0 : waited;
   engine_.request_s = server_time(0, 0);
   engine_.seat_s = seat_time();
+  engine_.front_s = micro * setup.front_us;
+  engine_.front_token_s = micro * setup.front_token_us;
   engine_.token_s = server_time(0, 1) - server_time(0, 0);
 }
 

@@ -58,8 +58,11 @@ class Scheduler {
   void send(double at) {
     const std::size_t index = sent_++;
     done_.requests[index].sent = at;
-    const double way = engine_.request_s + engine_.token_s * static_cast<double>(requests_[index].prompt);
-    coming_.push({at + way + engine_.wait_steps * step_, index});
+    const auto prompt = static_cast<double>(requests_[index].prompt);
+    const double way = engine_.request_s + engine_.token_s * prompt;
+    const double front = engine_.front_s + engine_.front_token_s * prompt;
+    front_ = std::max(front_, at) + front;
+    coming_.push({std::max(front_, at + way) + engine_.wait_steps * step_, index});
   }
 
   /// Requests of a step are decided when it begins, or with the step before it. SGLang looks at those that came when it
@@ -249,6 +252,7 @@ class Scheduler {
   std::vector<Live> lives_;
   bool closed_ = false;
   double now_ = 0;
+  double front_ = 0;     ///< when the server's process has taken up the last request
   double decided_ = 0;   ///< when the last step began
   double launched_ = 0;  ///< when the host had handed over the last one that it launched
   double step_ = 0;      ///< seconds of the last one that decoded

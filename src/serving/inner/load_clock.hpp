@@ -40,6 +40,8 @@ struct SteppedEngine {
   double kept_ahead = 0;       ///< of the tokens still to come, for which room is kept before another is let in
   double wait_steps = 0;       ///< decoding steps for which a new request is let wait
   double poll_steps = 1;       ///< or after so many of which those that came are looked at
+  double front_s = 0;          ///< of one process, through which requests go one by one: a request
+  double front_token_s = 0;    ///< and a token of its prompt
   double request_s = 0;        ///< a request's way to the scheduler
   double seat_s = 0;           ///< and a token's way back for each request in flight
   double token_s = 0;          ///< and that of each token of its prompt
