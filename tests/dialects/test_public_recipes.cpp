@@ -54,6 +54,10 @@ constexpr test::PublicFile prime_files[] = {
     {"activations on the host, which asks for checkpoints",
      "[model]\nname = \"Qwen/Qwen3-8B\"\n[model.ac_offloading]\n[data]\nbatch_size = 8\nseq_len = 2048\n",
      "recompute=full offload=activations seq=2048"},
+    {"whole layers again and nothing on the host",
+     "[model]\nname = \"Qwen/Qwen3-8B\"\nac_offloading = \"None\"\n[model.ac]\nmode = \"full\"\nfreq = 1\n[data]\n"
+     "batch_size = 8\nseq_len = 32768\n",
+     "recompute=full offload=- seq=32768"},
     {"modules of layers, copies of shards, SGD",
      "seq_len = 8192\n[model]\nname = \"Qwen/Qwen3-8B\"\n[deployment]\nnum_train_gpus = 8\n[trainer.model]\n"
      "dp_replicate = 2\ncp = 2\ncp_style = \"ulysses\"\n[trainer.model.ac]\nmode = \"selective\"\n"

@@ -204,9 +204,7 @@ void verl_rules(Sheet& sheet) {
   const bool tunes = sheet.text("algorithm") == "sft";
   if (tunes) sheet.say("algorithm", "sft", *sheet.find("algorithm"));
   sheet.by_default("algorithm", "ppo", "verl default");
-  const auto names_megatron = [&](std::string_view key) {
-    return sheet.text(key).find("megatron") != std::string::npos;
-  };
+  const auto names_megatron = [&](auto key) { return sheet.text(key).find("megatron") != std::string::npos; };
   take_cluster(sheet, "trainer.n_gpus_per_node", "trainer.nnodes", 8);
   const bool by_megatron =
       names_megatron("actor.strategy") || names_megatron("config_name") || names_megatron("model_engine");
@@ -242,17 +240,18 @@ void nemo_rl_rules(Sheet& sheet) {
 
 namespace {
 
-/// The first setting of a section of TOML, or the section itself where it has none.
+/// The first setting of a section of TOML, or the section itself where it has none and is not "None".
 const Setting* section(const Sheet& sheet, const std::string& name) {
-  const auto is_in = [&](const Setting& each) { return each.key == name || each.key.starts_with(name + "."); };
-  return quantity::find_if_or_null(sheet.settings().all(), is_in);
+  const auto is_in = [&](const Setting& each) { return (each.key + ".").starts_with(name + "."); };
+  const Setting* found = quantity::find_if_or_null(sheet.settings().all(), is_in);
+  return found != nullptr && found->text == "None" ? nullptr : found;
 }
 
 /// configs/trainer.py, ActivationCheckpointConfig: whole layers, or modules of them; ac_offloading switches it on.
 void take_prime_checkpoints(Sheet& sheet) {
   const Setting* offloads = section(sheet, "model.ac_offloading");
-  const Setting* said = section(sheet, "model.ac");
-  if (said == nullptr) said = offloads;
+  const Setting* whole = section(sheet, "model.ac");
+  const Setting* said = whole == nullptr ? offloads : whole;
   if (said == nullptr) return;
   const auto every = sheet.count("model.ac.freq").value_or(1);
   const bool by_modules = sheet.text("model.ac.mode") == "selective";
