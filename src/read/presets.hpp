@@ -117,6 +117,8 @@ struct ModelPreset {
 
   /// Whether that is one of its names; otherwise it was found by a name that is spelled like one.
   bool is_called(std::string_view name) const;
+  /// The model of this shape that `name` spells, if it is one of its names.
+  std::optional<NamedModel> spelled(std::string_view name) const;
   /// The model that `name` says, of those that have this shape.
   NamedModel named(std::string_view name) const;
   /// The repository of this shape whose name begins `name`, "Qwen/Qwen3-32B" of "qwen3-32b-awq": its weights are packed

@@ -153,20 +153,20 @@ TEST_CASE("a name of several models or cards is answered with them") {
     return std::string("taken");
   };
   const std::tuple<const char*, const char*, const char*> models[] = {
-      {"llama3", "which of llama-3-8b, llama-3-70b, idefics3-8b, llama-3.1-8b", "llama-30b"},
+      {"llama3", "which of llama-3-8b, llama-3-70b, llama-3.1-8b", "llama-30b"},
       {"llama3.1", "which of llama-3.1-8b, llama-3.1-70b and llama-3.1-405b?", "llama-3-8b"},
       {"llama4", "which of llama-4-scout and llama-4-maverick?", "llama-7b"},
       {"qwen3", "qwen3-8b, ", "qwen2"},
       {"qwen2.5", "which of qwen2.5-0.5b, ", "qwen2-"},
       {"mistral", "mistral-7b-v0.1, ", "ministral"},
-      {"mistral-small", "which of mistral-small-24b and mistral-small-3.2-24b?", "ministral"},
+      {"mistral-small", "which of mistral-small-4, mistral-small-24b and mistral-small-3.2-24b?", "ministral"},
       {"ministral", "which of ministral-8b, ministral-3-3b, ministral-3-8b and ministral-3-14b?", "mistral-small"},
       {"gemma4", "which of gemma-4-e2b, gemma-4-e4b, gemma-4-12b, gemma-4-26b-a4b and gemma-4-31b?", "gemma-2"},
       {"gpt-oss", "which of gpt-oss-20b and gpt-oss-120b?", "gpt-j"},
       {"phi3", "which of phi-3-mini, phi-3-medium", "phi-2"},
       {"granite4", "which of granite-4.0-350m, ", "gpt"},
       {"olmo3", "which of olmo-3-7b and olmo-3-32b?", "bloom"},
-      {"kimi", "which of kimi-k2, kimi-k2.5 and kimi-linear-48b-a3b?", "minicpm"},
+      {"kimi", "which of kimi-k2, kimi-k2.5, kimi-linear-48b-a3b and kimi-dev-72b?", "minicpm"},
       {"minimax", "which of minimax-m2.5, minimax-text-01 and minimax-m3?", "minicpm"},
       {"smollm2", "which of smollm2-135m, smollm2-360m and smollm2-1.7b?", "smollm-"},
   };

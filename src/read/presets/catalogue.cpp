@@ -208,7 +208,7 @@ std::vector<Preset> all(const std::vector<Preset>& users) {
 
 bool ModelPreset::is_called(std::string_view name) const { return names_of(*this).contains(name); }
 
-NamedModel ModelPreset::named(std::string_view name) const {
+std::optional<NamedModel> ModelPreset::spelled(std::string_view name) const {
   const NamedModel own{id, hf_id.empty() ? id : hf_id};
   if (is_spelled_alike(id, name) || is_spelled_alike(hf_id, name)) return own;
   NamedModel model = own;
@@ -216,8 +216,13 @@ NamedModel ModelPreset::named(std::string_view name) const {
     if (is_repository(alias)) model = {quantity::to_lower(without_organisation(alias)), alias};
     if (is_spelled_alike(alias, name)) return model;
   }
+  return std::nullopt;
+}
+
+NamedModel ModelPreset::named(std::string_view name) const {
   const bool is_tag = name.find(':') != std::string_view::npos;  // of a library that is not the Hub
-  return {std::string(name), is_tag ? own.repository : std::string(name)};
+  const NamedModel unknown{std::string(name), is_tag && !hf_id.empty() ? hf_id : is_tag ? id : std::string(name)};
+  return spelled(name).value_or(unknown);
 }
 
 std::string_view ModelPreset::repository_before(std::string_view name) const {
@@ -232,8 +237,8 @@ std::string_view ModelPreset::repository_before(std::string_view name) const {
 }
 
 void ModelPreset::be_named(std::string_view name) {
-  const std::string own = named(name).repository;
-  const std::string_view repository = is_called(name) ? own : repository_before(without_organisation(name));
+  const auto own = spelled(name);
+  const std::string_view repository = own ? own->repository : repository_before(without_organisation(name));
   const auto is_it = [&](const auto& each) { return each.first == repository; };
   if (const auto* other = quantity::find_if_or_null(max_position_of, is_it)) shape.max_position = other->second;
   if (const auto* other = quantity::find_if_or_null(quant_of, is_it)) weights = other->second;

@@ -59,12 +59,13 @@ constexpr std::array<std::string_view, 14> card_words{"nvidia",     "amd",     "
 /// Words that people leave out where the number says enough: "4070 ti super".
 constexpr std::array<std::string_view, 4> card_series{"rtx", "gtx", "rx", "arc"};
 
-/// How a checkpoint was tuned or dated. What changes the shape (distill, mini, vl, coder) is none of these.
-constexpr std::array<std::string_view, 34> model_words{
-    "instruct", "it",   "chat",    "base",   "hf",    "4bit",    "8bit",      "unsloth",   "gguf",
-    "mlx",      "int4", "pt",      "meta",   "think", "dynamic", "thinking",  "reasoning", "qat",
-    "sft",      "dpo",  "preview", "latest", "ud",    "1m",      "0324",      "0528",      "2410",
-    "2501",     "2503", "2506",    "2507",   "2512",  "2411",    "pretrained"};
+/// How a checkpoint was tuned or dated. What changes the shape (distill, mini, vl, coder) or how far it reaches (1m) is
+/// none of these.
+constexpr std::array<std::string_view, 33> model_words{
+    "instruct", "it",   "chat",    "base",   "hf",    "4bit",      "8bit",     "unsloth",   "gguf",
+    "mlx",      "int4", "pt",      "meta",   "think", "dynamic",   "thinking", "reasoning", "qat",
+    "sft",      "dpo",  "preview", "latest", "ud",    "0324",      "0528",     "2410",      "2501",
+    "2503",     "2506", "2507",    "2512",   "2411",  "pretrained"};
 
 struct Packing {
   std::string_view word;
@@ -205,6 +206,15 @@ std::optional<formats::Quant> packing_in(std::string_view name, std::string_view
   return packing == nullptr ? std::nullopt : std::optional(packing->quant);
 }
 
+bool says_bits_alone(std::string_view name) {
+  constexpr std::string_view bits = "bit";
+  const std::string lower = quantity::to_lower(without_organisation(name));
+  const auto is_width = [&](std::string_view word) {
+    return word.size() == bits.size() + 1 && is_digit(word.front()) && word.ends_with(bits);
+  };
+  return std::ranges::any_of(words_of(lower), is_width) && !packing_in(name, name);
+}
+
 namespace {
 
 /// The words of a name, numbers apart from letters before them: "llama", "3.1" and "8b" of "Llama-3.1-8B".
@@ -286,7 +296,8 @@ std::vector<std::string_view> nearest_presets(const std::vector<KnownPreset>& pr
   return ids;
 }
 
-/// The presets of which `name` says a part: what "llama3" may mean, those of that very version first.
+/// The presets of which `name` says a part: what "llama3" may mean, those of that very version first, and none whose
+/// own name begins otherwise where several begin so (tulu-3-8b is Llama-3.1-Tulu-3-8B).
 std::vector<std::string_view> presets_of(const std::vector<KnownPreset>& presets, std::string_view name) {
   const auto words = name_words(name);
   std::vector<std::string_view> ids;
@@ -297,6 +308,11 @@ std::vector<std::string_view> presets_of(const std::vector<KnownPreset>& presets
     const auto told = told_name(preset, *name_of_it);
     if (!quantity::contains(ids, told)) ids.push_back(told);
   }
+  const auto begins = [&](std::string_view id) {
+    const auto own = name_words(id);
+    return !own.empty() && own.front() == words.front();
+  };
+  if (std::ranges::count_if(ids, begins) > 1) std::erase_if(ids, [&](std::string_view id) { return !begins(id); });
   std::stable_partition(ids.begin(), ids.end(),
                         [&](std::string_view id) { return quantity::contains(name_words(id), words.back()); });
   return ids;

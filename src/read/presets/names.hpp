@@ -66,6 +66,9 @@ std::string plain_spelling(std::string_view name);
 /// \param repository  the model's own, whose publisher's words a name without one is in
 std::optional<formats::Quant> packing_in(std::string_view name, std::string_view repository);
 
+/// Whether a checkpoint's name says in how many bits its weights are packed and not how, as MLX's do: "Qwen3-8B-4bit".
+bool says_bits_alone(std::string_view name);
+
 /// The part of a model's name that says its size, "8b" of "llama-3.1-8b-instruct"; empty where there is none.
 std::string_view size_in(std::string_view lower_case_name);
 

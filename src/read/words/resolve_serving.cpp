@@ -175,6 +175,12 @@ void complete_weights(QuestionDraft& draft) {
   const bool groups_by_file = groups != nullptr && groups->origin.source == Source::file;
   if (groups_by_file && formats::facts(serving.quant).group == 0) serving.group_size = 0;
   if (draft.given("quant")) return;
+  const Given* model = draft.words.find("model");
+  if (model != nullptr && says_bits_alone(model->text)) {
+    throw quantity::BadInput(model->origin.where,
+                             quantity::quoted(model->text) + " says how many bits, not of which kind",
+                             "add --quant; what MLX packs is read by MLX alone");
+  }
   const auto take = [&](formats::Quant quant, std::string_view why) {
     serving.quant = quant;
     draft.assume("quant", why, std::string(spec::name_of(quant)), std::string(why));
