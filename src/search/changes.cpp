@@ -251,12 +251,12 @@ constexpr Change rows[] = {
     {ChangeKind::checkpoint, steps<2>, spread_checkpoint},
     {ChangeKind::base, steps<1>, narrow_base},  // as its checkpoint is published
     {ChangeKind::sequence_parallel, steps<1>, sequence_parallel},
-    {ChangeKind::sharding, steps<2>, shard_states},  // the same result and as much communication
-    {ChangeKind::recompute, steps<2>, recompute},    // the same result, later
+    {ChangeKind::sharding, steps<2>, shard_states},   // the same result and as much communication
+    {ChangeKind::sharding, steps<2>, shard_weights},  // the same result, later
+    {ChangeKind::recompute, steps<2>, recompute},
     {ChangeKind::micro_batch, smaller_micro_batches, smaller_micro_batch},
     {ChangeKind::reference, steps<1>, precomputed_reference},
     {ChangeKind::sequence, steps<8>, shorter_sequence},
-    {ChangeKind::sharding, steps<2>, shard_weights},
     {ChangeKind::offload, offloads, offload},
     {ChangeKind::optimizer, steps<1>, smaller_moments},  // nearly the same result
     {ChangeKind::tensor, steps<4>, tensor_parallel},     // the same result, spread another way

@@ -260,6 +260,16 @@ TEST_CASE("where gathered checkpoints alone do not fit, others are advised first
   CHECK(options_of(told.changes.front().terms) == " --save-checkpoint full-cpu");
 }
 
+TEST_CASE("replicas are sharded before their layers are computed again or their samples cut") {
+  for (const std::string line : {"--model llama-3.1-8b --framework accelerate --method full --gpu h100-sxm --gpus 8",
+                                 "--model llama-3.1-8b --framework megatron --method full --gpu h100-sxm --gpus 8"}) {
+    CAPTURE(line);
+    const auto told = advised(line);
+    REQUIRE(told.verdict.kind == VerdictKind::does_not_fit);
+    CHECK(told.changes.front().terms.front().term == "sharding");
+  }
+}
+
 TEST_CASE("a run short of a reference model's bytes may store what that would say") {
   const std::string line =
       "--model llama-3-8b --dtype bf16 --framework ms-swift --method full --recompute full --optimizer-impl foreach "
