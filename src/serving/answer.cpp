@@ -263,9 +263,12 @@ void note_rates(const ServingAnswer& answer, Notes& notes) {
   if (generation.is_nearest && !stand_in.empty()) return notes.push_back(stand_in);
   const bool measured = ggml ? !generation.ggml_is_nearest : generation.can(spec::Ability::measured_servers);
   if (measured) return;
+  const std::string_view measured_on = ggml ? generation.ggml_of : std::string_view(answer.speed->measured_on);
+  if (measured_on == question.gpu->id) {
+    return notes.push_back(fmt::format("of {} under {} only dense models in FP8 were measured", measured_on, program));
+  }
   notes.push_back(fmt::format("nothing was measured on {} under {}: its peaks and bandwidth are used as by {}",
-                              question.gpu->arch, program,
-                              ggml ? generation.ggml_of : std::string_view(answer.speed->measured_on)));
+                              ggml ? question.gpu->arch : question.gpu->id, program, measured_on));
 }
 
 /// Inputs are priced as the prompts of answers, which were measured.

@@ -22,7 +22,7 @@ struct ProductCurve {
   std::string_view gpu;
   std::string_view format;
   std::string_view engine;
-  double floor, tile, bandwidth, peak, half_rows, passes;
+  double floor, tile, tile_per_row, bandwidth, peak, half_rows, passes;
   double measured, error_percent;
 };
 
@@ -191,7 +191,7 @@ bool is_linked(const Board& board) { return board.gpu != older_card && board.gpu
 
 ServingKernels::ServingKernels(const spec::Accelerator& gpu, std::string_view engine)
     : measured_on_(measured_relative(gpu)),
-      is_measured_(measured_on_ == gpu.id),
+      is_measured_(row_of(product_curves(), gpu.id, &ProductCurve::format, names[0]) != nullptr),
       bytes_(micro * quantity::in_bytes_per_second(gpu.memory_bandwidth)),
       stream_share_(gpu.rates.memory.kernels) {
   take_products(gpu, engine);
@@ -211,7 +211,7 @@ void ServingKernels::take_products(const spec::Accelerator& gpu, std::string_vie
     const ProductCurve& row = own != nullptr ? *own : *row_of_engine(product_curves(), measured_on_, names[0], engine);
     const double half_rows = own != nullptr ? row.half_rows : std::min(row.half_rows, marlin_rows);
     products_[i] = {row.floor, row.tile,  bytes_ * row.bandwidth, peak_of(gpu, operands) * row.peak,
-                    half_rows, row.passes};
+                    half_rows, row.passes, row.tile_per_row};
   }
 }
 
@@ -226,7 +226,7 @@ void ServingKernels::take_mixtures(const spec::Accelerator& gpu, std::string_vie
       row = row_of_engine(mixture_curves(), measured_on_, "half-by-int4", engine);
     }
     mixtures_[i] = {row->floor,     row->experts, bytes_ * row->bandwidth, peak_of(gpu, operands) * row->peak,
-                    row->half_rows, row->passes};
+                    row->half_rows, row->passes, 0.0};
   }
 }
 
@@ -277,8 +277,10 @@ quantity::Seconds ServingKernels::product(const ServingProduct& p, Operands oper
   const Product& curve = products_[static_cast<std::size_t>(operands)];
   const double multiply = 2.0 * p.rows * p.n * p.k / curve.flops * (1.0 + curve.half_rows / p.rows);
   const double busy = smooth_max(multiply, p.weight_bytes / curve.bytes);
+  constexpr double tallest_tile = 256;
+  const double walk = curve.tile * p.k / 1000 * (1.0 + curve.tile_per_row * std::min(p.rows, tallest_tile));
   const double activations = 2.0 * p.rows * (p.n + p.k);
-  return microseconds(curve.floor + smooth_max(busy, curve.tile * p.k / 1000) + curve.passes * activations / bytes_);
+  return microseconds(curve.floor + smooth_max(busy, walk) + curve.passes * activations / bytes_);
 }
 
 double ServingKernels::Decode::operator()(const CacheRead& read) const {

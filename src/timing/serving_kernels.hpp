@@ -64,12 +64,13 @@ class ServingKernels {
 
   /// The part whose measured curves these are.
   std::string_view measured_on() const { return measured_on_; }
+  /// Whether that is the part itself, and more of it was measured than products in few bits.
   bool is_measured() const { return is_measured_; }
 
  private:
   /// Curves in absolute units: microseconds, FLOP and bytes in a microsecond.
   struct Product {
-    double floor, tile, bytes, flops, half_rows, passes;
+    double floor, tile, bytes, flops, half_rows, passes, tile_per_row;
   };
   struct Decode {
     double floor, doubling, bytes, flops;

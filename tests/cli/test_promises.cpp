@@ -89,6 +89,8 @@ TEST_CASE("memory of servers is as promised", "[long]") {
 
 TEST_CASE("speeds of servers are as promised", "[long]") {
   check({"serving", "vllm-speed", {"quantity=tpot"}, 6.5, 21, 0});
+  check({"serving", "vllm-rocm", {"quantity=tpot"}, 5, 14, 0});
+  check({"serving", "vllm-rocm", {"quantity=throughput_tok_s"}, 0, 0, 25});
   check({"serving", "sglang-speed", {"quantity=tpot"}, 8, 24, 0});
   check({"serving", "trtllm-speed", {"quantity=tpot"}, 7, 35, 0});
   check({"serving", "vllm-speed", {"quantity=ttft"}, 16, 47, 0});
