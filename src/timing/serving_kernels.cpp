@@ -210,7 +210,7 @@ void ServingKernels::take_products(const spec::Accelerator& gpu, std::string_vie
     const auto operands = own == nullptr ? Operands::half : static_cast<Operands>(i);
     const ProductCurve& row = own != nullptr ? *own : *row_of_engine(product_curves(), measured_on_, names[0], engine);
     const double half_rows = own != nullptr ? row.half_rows : std::min(row.half_rows, marlin_rows);
-    products_[i] = {row.floor, row.tile,  bytes_ * row.bandwidth, peak_of(gpu, operands) * row.peak,
+    products_[i] = {row.floor, row.tile,   bytes_ * row.bandwidth, peak_of(gpu, operands) * row.peak,
                     half_rows, row.passes, row.tile_per_row};
   }
 }
@@ -225,8 +225,9 @@ void ServingKernels::take_mixtures(const spec::Accelerator& gpu, std::string_vie
       operands = Operands::half_by_int4;
       row = row_of_engine(mixture_curves(), measured_on_, "half-by-int4", engine);
     }
-    mixtures_[i] = {row->floor,     row->experts, bytes_ * row->bandwidth, peak_of(gpu, operands) * row->peak,
-                    row->half_rows, row->passes, 0.0};
+    mixtures_[i] = {
+        row->floor,  row->experts, bytes_ * row->bandwidth, peak_of(gpu, operands) * row->peak, row->half_rows,
+        row->passes, 0.0};
   }
 }
 

@@ -142,6 +142,7 @@ TEST_CASE("every question that the command line refuses is an error of its tool,
 
 TEST_CASE("whatever comes in, JSON goes out") {
   for (const auto* text : {"", "{", "[]", "7", "null", R"({"id":1})", R"({"jsonrpc":"2.0","id":1,"method":7})",
+                           R"({"id":1,"method":"tools/list"})", R"({"jsonrpc":"1.0","id":1,"method":"tools/list"})",
                            R"({"jsonrpc":"2.0","id":1,"method":"tools/list","params":[]})"}) {
     INFO(text);
     const auto error = json::parse(cli::mcp_answer(text, {}))["error"];

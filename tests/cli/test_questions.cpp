@@ -102,6 +102,13 @@ bool holds(const Words& words, const Reply& reply, const std::string& expectatio
   return holds_in(described(words), kind, expected);
 }
 
+/// Whether a mistake begins with its place: an option, or something that was typed.
+bool names_its_place(const Words& words, const std::string& text) {
+  const auto place = text.substr(0, text.find_first_of(": "));
+  return place.starts_with('-') || place.starts_with('\'') || text.starts_with("there is no verb") ||
+         std::ranges::find(words, place) != words.end();
+}
+
 std::vector<std::string> expectations_of(const std::string& text) {
   std::vector<std::string> all;
   std::istringstream parts(text.substr(0, text.find(" ##")));
@@ -123,6 +130,7 @@ TEST_CASE("questions as people type them have the answers that an expert expects
     const auto expectations = expectations_of(line.substr(arrow + 4));
     INFO(reply.text);
     CHECK(reply.ending == expectations.front());
+    if (reply.ending == "refused") CHECK(names_its_place(words, reply.text));
     for (std::size_t at = 1; at < expectations.size(); ++at) {
       INFO(expectations[at]);
       CHECK(holds(words, reply, expectations[at]));

@@ -46,6 +46,13 @@ python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo data.train_batch_s
     trainer.nnodes=1 trainer.n_gpus_per_node=8
 )",
      "method=lora lora_rank=64 seq=4608 global_batch=64 sharding=fsdp1 gpus=8 micro_batch=1"},
+    {"lengths of verl's own, 512 of a prompt and 512 of an answer (trainer/config/data/legacy_data.yaml)",
+     R"(#!/usr/bin/env bash
+python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo actor_rollout_ref.model.path=Qwen/Qwen2.5-7B-Instruct \
+    actor_rollout_ref.actor.ppo_mini_batch_size=64 actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=1 \
+    actor_rollout_ref.rollout.name=vllm actor_rollout_ref.rollout.n=4 trainer.n_gpus_per_node=8 trainer.nnodes=1
+)",
+     "seq=1024 global_batch=256 micro_batch=1 gpus=8"},
     {"Qwen3 30B A3B on six machines by Megatron, every size with a variable before it",
      R"(#!/usr/bin/env bash
 NNODES=${NNODES:-6}

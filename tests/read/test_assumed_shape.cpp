@@ -22,6 +22,7 @@ TEST_CASE("an assumed shape counts what was asked for and is proportioned like a
     CHECK(aspect < 160.0);
     CHECK(shape.heads * shape.head_dim == shape.hidden);
     CHECK(shape.kv_heads == (size < 30e9 ? shape.heads : 8));
+    CHECK(std::abs(3.0 * static_cast<double>(shape.ffn) / static_cast<double>(8 * shape.hidden) - 1.0) < 0.1);
   }
 }
 
