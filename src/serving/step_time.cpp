@@ -106,7 +106,9 @@ StepClock::StepClock(const Deployment& deployment, const timing::ServingKernels&
   }
 }
 
-double StepClock::launches(const LayerWork& layer) const { return launching_.in_pieces ? pieces : layer.operations; }
+double StepClock::launches(const LayerWork& layer) const {
+  return launching_.in_pieces ? pieces / 2 * layer.residuals : layer.operations;
+}
 
 ServingStepTime StepClock::decode(double sequences, double positions, double tokens) const {
   const double together = std::max(1.0, sequences / static_cast<double>(stages_.size()));
@@ -258,7 +260,7 @@ Seconds StepClock::experts(const ExpertWork& experts, const StageWork& stage, co
                           experts.operands);
 }
 
-/// Two all-reduces a layer (Shoeybi et al. 2019, arXiv:1909.08053 section 3), behind attention and behind the MLP. With
+/// All-reduces behind attention and behind the MLP (Shoeybi et al. 2019, arXiv:1909.08053 section 3). With
 /// several copies of the attention all tokens travel to the experts, or to an MLP that is cut over them, and back, as
 /// much as one over all ranks.
 Seconds StepClock::exchange(const StageWork& stage, const LayerWork& layer, const Step& step) const {
@@ -267,7 +269,8 @@ Seconds StepClock::exchange(const StageWork& stage, const LayerWork& layer, cons
   const bool spread = attention_dp_ > 1 && (layer.experts || std::ranges::any_of(layer.matrices, meets_all));
   const Seconds meeting = microseconds(overheads().meeting_us);
   Seconds time;
-  if (tensor_.ranks > 1) time += (spread ? 1.0 : 2.0) * (all_reduce(bytes, tensor_) + meeting);
+  const int sums = layer.residuals - (spread ? 1 : 0);
+  if (tensor_.ranks > 1) time += static_cast<double>(sums) * (all_reduce(bytes, tensor_) + meeting);
   if (spread) time += all_reduce(bytes * static_cast<double>(attention_dp_), spread_) + meeting;
   return time;
 }
@@ -284,7 +287,7 @@ Seconds StepClock::through_stages(double tokens) const {
 
 Seconds StepClock::overhead(const LayerWork& layer) const {
   const Overheads& beside = overheads();
-  double us = beside.layer_us;
+  double us = beside.layer_us / 2 * layer.residuals;
   if (layer.experts) us += beside.mixture_us;
   if (layer.norms_heads) us += beside.head_norms_us;
   if (layer.mixer.kept.latent) us += beside.latents_us;

@@ -54,6 +54,8 @@ class BlockReader {
     work.mixer = mixer(block, kind, kept);
     add_experts(block, kind, work);
     const auto* grouped = std::get_if<spec::GroupedAttention>(&kind.mixer);
+    work.residuals = int{!std::holds_alternative<spec::NoMixer>(kind.mixer)} + int{kind.cross_attention} +
+                     int{!std::holds_alternative<spec::NoMlp>(kind.mlp)};
     work.norms_heads = grouped != nullptr && grouped->qk_norm != spec::QkNorm::none;
     return work;
   }

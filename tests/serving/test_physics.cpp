@@ -3,6 +3,7 @@
 #include "catch.hpp"
 #include "program/build.hpp"
 #include "program/count.hpp"
+#include "quantity/lists.hpp"
 #include "read/presets.hpp"
 #include "serving/answer.hpp"
 #include "serving/questions.hpp"
@@ -112,6 +113,20 @@ TEST_CASE("llama.cpp reads a file's layers for each token") {
     CHECK(served.prefill() >= 2 * served.layers() * prompt / served.peak);
     CHECK(served.prefill() <= 8 * 2 * served.layers() * prompt / served.peak);
   }
+}
+
+/// Seconds of one layer's sums over two ranks for a token.
+double sums_of_a_layer(const std::string& model) {
+  const auto question = test::served({"model", model, "gpu", "b200-sxm", "gpus", "2", "tp", "2", "engine", "vllm"});
+  const auto answer = serving::serve(question);
+  const auto* between = quantity::find_or_null(answer.speed->parts, "exchange", &serving::SpeedPart::id);
+  return in_seconds(between->time) / static_cast<double>(question.model.layer_count());
+}
+
+// transformers modeling_nemotron_h.py, NemotronHBlock: one mixer, or one MLP, or experts, and one residual.
+TEST_CASE("a layer sums over the ranks as often as it adds to what flows through") {
+  CHECK(sums_of_a_layer("nemotron-3-nano-30b-a3b") / sums_of_a_layer("qwen2.5-3b") == Approx(0.5).epsilon(0.05));
+  CHECK(sums_of_a_layer("mixtral-8x7b") / sums_of_a_layer("mistral-7b-v0.1") == Approx(1.0).epsilon(0.001));
 }
 
 // Raffel et al. 2020, arXiv:1910.10683: a decoder of 24 layers with 32 heads of 128, two attentions and an MLP, has

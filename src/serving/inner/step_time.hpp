@@ -33,8 +33,8 @@ struct Launching {
 /// An operation that the host launches by itself: 62 us on A800 (28 dense layers of 13 in 22 to 23 ms, vllm-omni issue
 /// 7960), 46 on RTX 5090 (64 of 15 in 42 to 45 ms, of one sequence as of eight; local-inference-lab/vllm pull 314).
 inline constexpr double launched_us = 53;
-/// Compiled layers have as many pieces as dense ones whatever they hold: a mixture's experts are one call (vLLM
-/// model_executor/layers/fused_moe/layer.py, moe_forward).
+/// Compiled layers have as many pieces as dense ones, of attention and an MLP, whatever they hold: a mixture's experts
+/// are one call (vLLM model_executor/layers/fused_moe/layer.py, moe_forward).
 inline constexpr double pieces = 13;
 
 /// Prices steps of one layout.
