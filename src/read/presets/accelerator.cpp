@@ -5,7 +5,6 @@
 #include "spec/node.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 namespace llmcalc::read {
@@ -103,43 +102,29 @@ constexpr Field<Accelerator> price_fields[] = {
     {"source", set<&Accelerator::price_source>},
 };
 
-template <auto member>
-void in_gpu(AcceleratorPreset& preset, const JsonPlace& value) {
-  assign(preset.accelerator.*member, value);
-}
-
-template <auto member>
-void positive_in_gpu(AcceleratorPreset& preset, const JsonPlace& value) {
-  set_positive<member>(preset.accelerator, value);
-}
-
-template <const auto& fields>
-void set_group(AcceleratorPreset& preset, const JsonPlace& value) {
-  read_fields(preset.accelerator, value, fields);
-}
+constexpr auto to_gpu = &AcceleratorPreset::accelerator;
 
 constexpr Field<AcceleratorPreset> fields[] = {
     {"id", [](AcceleratorPreset& preset, const JsonPlace& value) { preset.accelerator.id = read_name(value); }},
     {"base", set<&AcceleratorPreset::base>},
     {"aliases", [](AcceleratorPreset& preset, const JsonPlace& value) { preset.aliases = read_names(value); }},
-    {"name", in_gpu<&Accelerator::name>},
-    {"vendor", in_gpu<&Accelerator::vendor>},
-    {"arch", in_gpu<&Accelerator::arch>},
-    {"year", in_gpu<&Accelerator::year>},
-    {"memory", set_group<memory_fields>},
-    {"peak_tflops", [](AcceleratorPreset& preset,
-                       const JsonPlace& value) { read_fields(preset.accelerator.peaks, value, peak_fields); }},
-    {"bf16_matmul_ceiling", set_group<ceiling_fields>},
-    {"interconnect", set_group<interconnect_fields>},
-    {"pcie", set_group<pcie_fields>},
-    {"host_link", set_group<host_link_fields>},
-    {"host_memory", set_group<host_memory_fields>},
-    {"gpus_per_node", in_gpu<&Accelerator::gpus_per_node>},
-    {"slices", in_gpu<&Accelerator::slices>},
-    {"network_gbit_s", positive_in_gpu<&Accelerator::network_gbps>},
-    {"tdp_w", positive_in_gpu<&Accelerator::tdp_watts>},
-    {"chip", set_group<chip_fields>},
-    {"price", set_group<price_fields>},
+    {"name", set<to_gpu, &Accelerator::name>},
+    {"vendor", set<to_gpu, &Accelerator::vendor>},
+    {"arch", set<to_gpu, &Accelerator::arch>},
+    {"year", set<to_gpu, &Accelerator::year>},
+    {"memory", set_group<memory_fields, to_gpu>},
+    {"peak_tflops", set_group<peak_fields, to_gpu, &Accelerator::peaks>},
+    {"bf16_matmul_ceiling", set_group<ceiling_fields, to_gpu>},
+    {"interconnect", set_group<interconnect_fields, to_gpu>},
+    {"pcie", set_group<pcie_fields, to_gpu>},
+    {"host_link", set_group<host_link_fields, to_gpu>},
+    {"host_memory", set_group<host_memory_fields, to_gpu>},
+    {"gpus_per_node", set<to_gpu, &Accelerator::gpus_per_node>},
+    {"slices", set<to_gpu, &Accelerator::slices>},
+    {"network_gbit_s", set_positive<to_gpu, &Accelerator::network_gbps>},
+    {"tdp_w", set_positive<to_gpu, &Accelerator::tdp_watts>},
+    {"chip", set_group<chip_fields, to_gpu>},
+    {"price", set_group<price_fields, to_gpu>},
     {"sources",
      [](AcceleratorPreset& preset, const JsonPlace& value) { preset.accelerator.sources = value.sentences(); }},
     {"rates",
@@ -147,7 +132,7 @@ constexpr Field<AcceleratorPreset> fields[] = {
        preset.rates = read_name(value);
        preset.rates_place = value.text();
      }},
-    {"verification", in_gpu<&Accelerator::verification>},
+    {"verification", set<to_gpu, &Accelerator::verification>},
     {"notes", [](AcceleratorPreset& preset, const JsonPlace& value) { preset.accelerator.notes = value.sentences(); }},
 };
 
@@ -200,7 +185,6 @@ namespace {
 
 using quantity::Bytes;
 using quantity::bytes;
-using quantity::is_digit;
 
 /// NVIDIA Multi-Instance GPU User Guide, "Partitioning": where there are seven slices of the multiprocessors there are
 /// eight of memory, each with its share of the cache and of the bandwidth; "Supported MIG Profiles": else as many.
@@ -247,10 +231,6 @@ void scale_peaks(spec::Accelerator::Peaks& peaks, double share) {
     scale(*peak, share);
   }
 }
-
-}  // namespace
-
-namespace {
 
 /// Endings that nvidia-smi writes behind a profile that takes the encoders or the graphics of its card along: "+me",
 /// "+gfx".
@@ -345,10 +325,9 @@ std::optional<std::int64_t> number_in(std::string_view name, std::string_view pa
   if (name.size() <= before.size() + after.size() || !name.starts_with(before) || !name.ends_with(after)) return {};
   const auto word = name.substr(before.size(), name.size() - before.size() - after.size());
   if (pattern[at] == '~') return std::ranges::all_of(word, is_of_word) ? std::optional<std::int64_t>(1) : std::nullopt;
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  const bool whole = error == std::errc() && end == word.data() + word.size();
-  return whole && number > 0 ? std::optional(number) : std::nullopt;
+  auto rest = word;
+  const auto number = quantity::take_number<std::int64_t>(rest);
+  return rest.empty() && number > 0 ? number : std::nullopt;
 }
 
 }  // namespace

@@ -102,23 +102,14 @@ inline void assign(bool& member, const JsonPlace& value) { member = value.boolea
 inline void assign(std::string& member, const JsonPlace& value) { member = value.string(); }
 inline void assign(std::vector<std::string>& member, const JsonPlace& value) { member = value.strings(); }
 inline void assign(double& member, const JsonPlace& value) { member = value.number(); }
-inline void assign(std::optional<double>& member, const JsonPlace& value) { member = value.number(); }
 inline void assign(std::optional<std::int64_t>& member, const JsonPlace& value) {
   member = value.integer(std::numeric_limits<std::int64_t>::max());
 }
 inline void assign(quantity::FlopRate& member, const JsonPlace& value) { member = quantity::teraflops(value.number()); }
-inline void assign(std::optional<quantity::FlopRate>& member, const JsonPlace& value) {
-  assign(member.emplace(), value);
-}
 inline void assign(quantity::Bandwidth& member, const JsonPlace& value) {
   member = quantity::gigabytes_per_second(value.number());
 }
-inline void assign(std::optional<quantity::Bandwidth>& member, const JsonPlace& value) {
-  assign(member.emplace(), value);
-}
-inline void assign(std::optional<quantity::Money>& member, const JsonPlace& value) {
-  member = quantity::dollars(value.number());
-}
+inline void assign(quantity::Money& member, const JsonPlace& value) { member = quantity::dollars(value.number()); }
 
 /// A word of a closed vocabulary.
 template <class E>
@@ -128,6 +119,11 @@ void assign(E& member, const JsonPlace& value) {
   const auto* found = spec::find_name<E>(word);
   if (found == nullptr) value.fail("unknown word '" + word + "'", quantity::did_you_mean(word, spec::all_names<E>()));
   member = found->value;
+}
+
+template <class T>
+void assign(std::optional<T>& member, const JsonPlace& value) {
+  assign(member.emplace(), value);
 }
 
 /// The reader of a field whose value goes to the member at the end of a chain of member pointers.
@@ -150,10 +146,10 @@ void set_share(Target& target, const JsonPlace& value) {
   set<member>(target, value);
 }
 
-/// An object of its own, read by the table of its fields.
-template <auto member, const auto& fields, class Target>
+/// An object of its own, read by the table of its fields into a member or, without one, into the whole.
+template <const auto& fields, auto... members, class Target>
 void set_group(Target& target, const JsonPlace& value) {
-  read_fields(target.*member, value, fields);
+  read_fields((target.*....*members), value, fields);
 }
 
 /// Names are single words, so that they can be typed on a command line and joined in lists.

@@ -45,11 +45,6 @@ constexpr Field<LinearAttentionShape> linear_fields[] = {
     {"wide_state", set<&LinearAttentionShape::wide_state>},
 };
 
-template <auto member, const auto& fields>
-void shape_group(ModelPreset& preset, const JsonPlace& value) {
-  read_fields(preset.shape.*member, value, fields);
-}
-
 constexpr Field<ModelPreset> fields[] = {
     {"stack", in_shape<&Shape::stack>},
     {"layers", set_layers<&Shape::layers>},
@@ -82,9 +77,9 @@ constexpr Field<ModelPreset> fields[] = {
     {"xl_projection", in_shape<&Shape::xl_projection>},
     {"token_types", in_shape<&Shape::token_types>},
     {"pooler", in_shape<&Shape::pooler>},
-    {"window", shape_group<&Shape::window, window_fields>},
-    {"latent", shape_group<&Shape::latent, latent_fields>},
-    {"linear", shape_group<&Shape::linear, linear_fields>},
+    {"window", set_group<window_fields, &ModelPreset::shape, &Shape::window>},
+    {"latent", set_group<latent_fields, &ModelPreset::shape, &Shape::latent>},
+    {"linear", set_group<linear_fields, &ModelPreset::shape, &Shape::linear>},
     {"experts", in_shape<&Shape::moe, &MoeShape::experts>},
     {"top_k", in_shape<&Shape::moe, &MoeShape::top_k>},
     {"expert_ffn", in_shape<&Shape::moe, &MoeShape::expert_ffn>},
@@ -169,7 +164,7 @@ void merge_config(ModelPreset& preset, const JsonPlace& value) {
 }
 
 constexpr Field<PublishedWeights> weights_fields[] = {
-    {"quant", [](PublishedWeights& weights, const JsonPlace& value) { assign(weights.quant.emplace(), value); }},
+    {"quant", set<&PublishedWeights::quant>},
     {"quant_group", set<&PublishedWeights::group>},
 };
 
@@ -209,14 +204,14 @@ constexpr Field<ModelPreset> record_fields[] = {
     {"family", set<&ModelPreset::family>},
     {"license", set<&ModelPreset::license>},
     {"config", merge_config},
-    {"quant", [](ModelPreset& preset, const JsonPlace& value) { assign(preset.weights.quant.emplace(), value); }},
-    {"quant_group", [](ModelPreset& preset, const JsonPlace& value) { assign(preset.weights.group, value); }},
+    {"quant", set<&ModelPreset::weights, &PublishedWeights::quant>},
+    {"quant_group", set<&ModelPreset::weights, &PublishedWeights::group>},
     {"quant_of", read_weights},
     {"embeds", set<&ModelPreset::embeds>},
-    {"size", set_group<&ModelPreset::published, size_fields>},
-    {"checkpoint", set_group<&ModelPreset::checkpoint, checkpoint_fields>},
-    {"training", set_group<&ModelPreset::training, training_fields>},
-    {"sources", set_group<&ModelPreset::sources, source_fields>},
+    {"size", set_group<size_fields, &ModelPreset::published>},
+    {"checkpoint", set_group<checkpoint_fields, &ModelPreset::checkpoint>},
+    {"training", set_group<training_fields, &ModelPreset::training>},
+    {"sources", set_group<source_fields, &ModelPreset::sources>},
     {"notes", [](ModelPreset& preset, const JsonPlace& value) { preset.notes = value.sentences(); }},
 };
 

@@ -54,8 +54,8 @@ constexpr Field<spec::AttentionRates> attention_kernel_fields[] = {
 
 constexpr Field<spec::AttentionKernels> attention_fields[] = {
     {"share_of_products", set_positive<&spec::AttentionKernels::of_products>},
-    {"native", set_group<&spec::AttentionKernels::native, attention_kernel_fields>},
-    {"flash_2", set_group<&spec::AttentionKernels::flash_2, attention_kernel_fields>},
+    {"native", set_group<attention_kernel_fields, &spec::AttentionKernels::native>},
+    {"flash_2", set_group<attention_kernel_fields, &spec::AttentionKernels::flash_2>},
     {"source", for_the_reader},
 };
 
@@ -98,31 +98,28 @@ constexpr Field<RatesPreset> part_fields[] = {
 };
 
 /// The subject of a condition must be said, as everything else has no architecture.
-void set_parts(RatesPreset& preset, const JsonPlace& value) {
-  read_fields(preset, value, part_fields);
+template <const auto& fields, class Preset>
+void set_parts(Preset& preset, const JsonPlace& value) {
+  read_fields(preset, value, fields);
   if (preset.arch.empty()) value.fail("needs the \"arch\" with which that of its accelerators begins");
 }
 
-template <auto member, const auto& fields>
-void set_rates(RatesPreset& preset, const JsonPlace& value) {
-  read_fields(preset.rates.*member, value, fields);
-}
+constexpr auto to_rates = &RatesPreset::rates;
 
 constexpr Field<RatesPreset> fields[] = {
     {"id", [](RatesPreset& preset, const JsonPlace& value) { preset.rates.id = read_name(value); }},
     {"base", set<&RatesPreset::base>},
-    {"stands_for", set_parts},
-    {"measured", set<&RatesPreset::rates, &spec::Rates::measured>},
-    {"operations", set<&RatesPreset::rates, &spec::Rates::operations>},
-    {"products", set_rates<&MeasuredRates::products, product_fields>},
-    {"in_a_run", set_rates<&MeasuredRates::run, run_fields>},
-    {"power", set_rates<&MeasuredRates::power, power_fields>},
-    {"units",
-     [](RatesPreset& preset, const JsonPlace& value) { set_positive<&MeasuredRates::units>(preset.rates, value); }},
-    {"attention", set_rates<&MeasuredRates::attention, attention_fields>},
-    {"memory", set_rates<&MeasuredRates::memory, memory_fields>},
-    {"kernels", set_rates<&MeasuredRates::kernels, kernel_fields>},
-    {"host", set_rates<&MeasuredRates::host, host_fields>},
+    {"stands_for", set_parts<part_fields>},
+    {"measured", set<to_rates, &spec::Rates::measured>},
+    {"operations", set<to_rates, &spec::Rates::operations>},
+    {"products", set_group<product_fields, to_rates, &MeasuredRates::products>},
+    {"in_a_run", set_group<run_fields, to_rates, &MeasuredRates::run>},
+    {"power", set_group<power_fields, to_rates, &MeasuredRates::power>},
+    {"units", set_positive<to_rates, &MeasuredRates::units>},
+    {"attention", set_group<attention_fields, to_rates, &MeasuredRates::attention>},
+    {"memory", set_group<memory_fields, to_rates, &MeasuredRates::memory>},
+    {"kernels", set_group<kernel_fields, to_rates, &MeasuredRates::kernels>},
+    {"host", set_group<host_fields, to_rates, &MeasuredRates::host>},
 };
 
 }  // namespace
@@ -218,11 +215,6 @@ constexpr Field<GenerationPreset> generation_part_fields[] = {
     {"memory", set<&GenerationPreset::memory>},
 };
 
-void set_parts(GenerationPreset& preset, const JsonPlace& value) {
-  read_fields(preset, value, generation_part_fields);
-  if (preset.arch.empty()) value.fail("needs the \"arch\" with which that of its accelerators begins");
-}
-
 template <auto member>
 void set_mebibytes(GenerationPreset& preset, const JsonPlace& value) {
   preset.facts.*member = quantity::mib(value.integer(quantity::kibi));
@@ -231,7 +223,7 @@ void set_mebibytes(GenerationPreset& preset, const JsonPlace& value) {
 constexpr Field<GenerationPreset> generation_fields[] = {
     {"id", [](GenerationPreset& preset, const JsonPlace& value) { preset.id = read_name(value); }},
     {"base", [](GenerationPreset& /*preset*/, const JsonPlace& value) { read_name(value); }},
-    {"stands_for", set_parts},
+    {"stands_for", set_parts<generation_part_fields>},
     {"year", set<&GenerationPreset::facts, &GenerationFacts::year>},
     {"can", set_abilities},
     {"driver_keeps_mib", set_mebibytes<&GenerationFacts::driver_keeps>},
