@@ -108,10 +108,6 @@ std::string source_of(const trust::TimeErrorBar& bar, const spec::Bias& own) {
                      bar.runs);
 }
 
-}  // namespace
-
-namespace {
-
 /// Six FLOPs a parameter and token are those of a run that trains them all; with frozen weights there are fewer.
 bool trains_all(const program::Size& size) { return size.trainable >= size.total; }
 

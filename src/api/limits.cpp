@@ -76,7 +76,6 @@ std::vector<std::string> beyond(const search::PlanLimits& limits, const answer::
 namespace {
 
 using nlohmann::json;
-using quantity::BadInput;
 
 constexpr std::size_t most_lines = 5;
 

@@ -6,6 +6,7 @@
 #include "quantity/lists.hpp"
 #include "read/vocabulary.hpp"
 #include "read/words.hpp"
+#include "render/understood.hpp"
 
 #include <algorithm>
 #include <span>
@@ -103,11 +104,9 @@ std::string ReportBuilder::left_out(const search::Findings& findings) const {
     if (std::ranges::none_of(findings.each, is_of_it)) lost.push_back(plan_.bases[index].varied);
   }
   constexpr std::size_t most = 3;
-  std::string names;
-  for (std::size_t n = 0; n < std::min(most, lost.size()); ++n) {
-    const auto option = [](const Given& word) { return spec::option_of(word.term) + " " + word.text; };
-    names += (n == 0 ? "" : ", ") + quantity::joined(quantity::mapped(lost[n], option), " ");
-  }
+  const auto options = [](const std::vector<Given>& words) { return render::options_of(words); };
+  const auto names =
+      quantity::joined(quantity::mapped(std::span(lost).first(std::min(most, lost.size())), options), ", ");
   return lost.size() > most ? names + " and " + std::to_string(lost.size() - most) + " more" : names;
 }
 

@@ -9,6 +9,7 @@
 #include "read/resolve.hpp"
 #include "read/vocabulary.hpp"
 #include "read/words.hpp"
+#include "render/understood.hpp"
 #include "search/advice.hpp"
 #include "spec/node.hpp"
 
@@ -140,9 +141,7 @@ std::string first_advice(const std::vector<read::Given>& said, const std::option
   const read::Values values;
   const auto question = resolved_question(words, config, catalogue, values);
   const auto found = advised({words, config, catalogue, values}, question, estimate, search::AdviceWanted::first);
-  if (found.changes.empty()) return {};
-  const auto option = [](const spec::Word& term) { return spec::option_of(term.term) + " " + term.text; };
-  return quantity::joined(quantity::mapped(found.changes.front().terms, option), " ");
+  return found.changes.empty() ? std::string() : render::options_of(found.changes.front().terms);
 }
 
 /// One of each capacity that people have, the smallest first.

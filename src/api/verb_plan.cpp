@@ -10,6 +10,7 @@
 #include "quantity/lists.hpp"
 #include "quantity/parse.hpp"
 #include "quantity/suggest.hpp"
+#include "quantity/text.hpp"
 #include "read/resolve.hpp"
 #include "read/vocabulary.hpp"
 #include "read/words.hpp"
@@ -18,7 +19,6 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <sstream>
 #include <utility>
 
 namespace llmcalc::api {
@@ -150,18 +150,12 @@ constexpr UsualValues usual_values[] = {{"seq", "2k,4k,8k,16k,32k"},
                                         {"dtype", "bf16,mixed-bf16"}};
 
 std::vector<std::string> values_of(const std::vector<Given>& words, const std::string& term) {
-  std::string list;
-  for (const auto& usual : usual_values) {
-    if (usual.term == term) list = usual.values;
-  }
-  for (const Given& word : words) {
-    if (word.term == term) list = word.text;
-  }
+  const auto* usual = quantity::find_or_null(usual_values, term, &UsualValues::term);
+  const auto* said = read::find_word(words, term);
+  const auto list = said != nullptr ? std::string_view(said->text) : usual != nullptr ? usual->values : "";
   if (list.empty()) throw BadInput("--table", "needs values of " + term, spec::option_of(term) + " with commas");
-  std::vector<std::string> values;
-  std::istringstream text(list);
-  for (std::string value; std::getline(text, value, ',');) values.push_back(value);
-  return values;
+  const auto values = quantity::pieces_of(list, ",");
+  return {values.begin(), values.end()};
 }
 
 Reply fill_table(const Planner& planner, const PlanOptions& options, const Sources& sources) {
@@ -333,7 +327,7 @@ std::vector<Flag> plan_flags() {
       {"serve", "", "the best engine, quantization and layout of a server, as serve --find layout", "Plan"},
   };
   flags.insert(flags.begin() + 2, limits.begin(), limits.end());
-  for (auto& flag : question_flags()) flags.push_back(std::move(flag));
+  quantity::append(flags, question_flags());
   quantity::append(flags, baseline_flags());
   return flags;
 }
@@ -348,7 +342,7 @@ Reply ask_plan(const Arguments& arguments, const Surroundings& around) {
   options.words = searched_words(asked);
   const Planner planner(options, sources, asked.config);
   Reply reply = options.table.empty() ? search_once(planner, options, sources) : fill_table(planner, options, sources);
-  for (const auto& note : asked.notes()) reply.notes.push_back(note);
+  quantity::append(reply.notes, asked.notes());
   return reply;
 }
 

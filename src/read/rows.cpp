@@ -285,8 +285,6 @@ std::vector<MeasuredRun> read_measured(std::string_view csv, std::string_view pl
 
 namespace {
 
-using quantity::BadInput;
-
 constexpr std::string_view example = "a header of options, as model,gpu,seq, and a row a run";
 
 void put(RunRow& row, std::string_view key, const std::string& text, std::string where) {

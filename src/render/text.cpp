@@ -114,14 +114,6 @@ std::string host_need_words(const answer::Verdict& verdict) {
   return needed > capacity ? fmt::format("{}, {:.2f} short", words, gib(needed - capacity)) : words;
 }
 
-std::string options_of(const search::Advice& advice) {
-  std::string options;
-  for (const auto& [term, text, _] : advice.terms) {
-    options += fmt::format("{}{} {}", options.empty() ? "" : " ", spec::option_of(term), text);
-  }
-  return options;
-}
-
 std::string peak_words(const answer::MemoryAnswer& memory) {
   const auto place = memory.peak_place.empty() ? std::string(memory::name_of(memory.peak_phase)) : memory.peak_place;
   if (memory.stages.size() < 2) return "peak in " + place;

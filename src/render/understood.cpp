@@ -1,5 +1,6 @@
 #include "render/understood.hpp"
 
+#include "quantity/lists.hpp"
 #include "render/foreign.hpp"
 #include "render/inner/page.hpp"
 
@@ -18,6 +19,11 @@ std::string list(std::string_view heading, const std::vector<std::string>& items
 }
 
 }  // namespace
+
+std::string options_of(std::span<const spec::Word> words) {
+  const auto option = [](const spec::Word& word) { return spec::option_of(word.term) + " " + word.text; };
+  return quantity::joined(quantity::mapped(words, option), " ");
+}
 
 std::string command_of(const Understood& question) {
   std::string command = "llmcalc " + question.verb;

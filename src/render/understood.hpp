@@ -4,6 +4,7 @@
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/render/report.hpp"
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,9 @@ struct Understood {
   std::vector<std::string> unread;
   std::string version;
 };
+
+/// "--tp 2 --sp 1"
+std::string options_of(std::span<const spec::Word> words);
 
 /// "llmcalc fit --model llama-3-8b ...", quoted for a shell.
 std::string command_of(const Understood& question);

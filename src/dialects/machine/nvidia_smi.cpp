@@ -256,10 +256,6 @@ std::optional<Told> told_in(std::string_view text, std::string_view place) {
   return text.find("| NVIDIA-SMI ") == text.npos ? rows_alone(text) : std::optional(table(text));
 }
 
-}  // namespace
-
-namespace {
-
 /// The largest amount of a row is the memory of the card that it names, or used or free of it.
 void keep_totals(std::vector<Card>& cards, const read::Catalogue& catalogue, Reading& reading) {
   Card by_name = cards.back();

@@ -5,7 +5,6 @@
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
-#include "read/words.hpp"
 
 #include <fmt/format.h>
 

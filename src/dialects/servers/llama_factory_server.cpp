@@ -3,7 +3,6 @@
 #include "dialects/core/format.hpp"
 #include "dialects/servers/server_rules.hpp"
 #include "quantity/lists.hpp"
-#include "quantity/text.hpp"
 
 #include <string>
 

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
 
 namespace llmcalc::dialects {
 namespace {

@@ -2,7 +2,6 @@
 #include "dialects/shell/containers.hpp"
 #include "quantity/text.hpp"
 
-#include <cstdint>
 #include <iterator>
 #include <string>
 #include <utility>

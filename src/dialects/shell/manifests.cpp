@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <iterator>
 #include <string>
@@ -151,9 +150,8 @@ std::map<std::string, std::string> files_in(const Node& manifests) {
 }
 
 std::int64_t number_in(const Node* node) {
-  std::int64_t value = 0;
-  if (node != nullptr) std::from_chars(node->text.data(), node->text.data() + node->text.size(), value);
-  return value;
+  std::string_view text = node == nullptr ? std::string_view() : std::string_view(node->text);
+  return quantity::take_number<std::int64_t>(text).value_or(0);
 }
 
 bool is_manifest(const Node& node) {

@@ -4,10 +4,7 @@
 #include "dialects/shell/containers.hpp"
 #include "quantity/text.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <string>
 #include <utility>

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <string_view>
 #include <utility>
 
@@ -14,9 +13,8 @@ namespace llmcalc::dialects {
 namespace {
 
 std::optional<long long> integer(std::string_view text) {
-  long long value = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-  return read.ec == std::errc() && read.ptr == text.data() + text.size() ? std::optional(value) : std::nullopt;
+  const auto value = quantity::take_number<long long>(text);
+  return text.empty() ? value : std::nullopt;
 }
 
 /// An integer expression, read sign by sign; a variable stands for the number that it holds.

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -37,9 +36,8 @@ std::string lower(const Settings& settings, std::string_view key) {
 
 std::int64_t number(const Settings& settings, std::string_view key) {
   const Setting* setting = settings.find(key);
-  std::int64_t value = 0;
-  if (setting != nullptr) std::from_chars(setting->text.data(), setting->text.data() + setting->text.size(), value);
-  return value;
+  std::string_view text = setting == nullptr ? std::string_view() : std::string_view(setting->text);
+  return quantity::take_number<std::int64_t>(text).value_or(0);
 }
 
 constexpr std::int64_t usual_multiple = 256;  // megatron/model/transformer.py, ParallelMLP and LLaMAParallelMLP

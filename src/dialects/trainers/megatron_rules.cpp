@@ -8,8 +8,6 @@
 #include "spec/traits.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -117,11 +115,10 @@ void take_heads(Sheet& sheet) {
 std::optional<std::int64_t> leading_dense(std::string_view text) {
   constexpr std::string_view dense = "([0]*";
   if (!text.starts_with(dense)) return std::nullopt;
-  std::int64_t count = 0;
-  const auto read = std::from_chars(text.data() + dense.size(), text.data() + text.size(), count);
-  const std::string_view tail(read.ptr, static_cast<std::size_t>(text.data() + text.size() - read.ptr));
-  const bool only = tail.starts_with("+[1]*") && tail.find('[', 2) == std::string_view::npos;
-  return read.ec == std::errc() && only ? std::optional(count) : std::nullopt;
+  text.remove_prefix(dense.size());
+  const auto count = quantity::take_number<std::int64_t>(text);
+  const bool only = text.starts_with("+[1]*") && text.find('[', 2) == std::string_view::npos;
+  return only ? count : std::nullopt;
 }
 
 void take_experts(Sheet& sheet) {

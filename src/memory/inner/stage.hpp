@@ -6,8 +6,6 @@
 #include "memory/stage_walk.hpp"
 #include "program/stage_blocks.hpp"
 
-#include <span>
-
 namespace llmcalc::memory {
 
 struct CompanionStates {

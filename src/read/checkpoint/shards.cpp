@@ -1,5 +1,6 @@
 // Checkpoints in several files, and text that stands where weights should be.
 #include "llmcalc/quantity/error.hpp"
+#include "quantity/text.hpp"
 #include "read/checkpoint.hpp"
 #include "read/inner/json_text.hpp"
 #include "read/presets/fields.hpp"
@@ -7,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -79,10 +79,8 @@ std::optional<std::uint64_t> lfs_pointer_size(std::string_view text) {
   constexpr std::string_view key = "\nsize ";
   const auto at = text.find(key);
   if (!text.starts_with(version) || at == std::string_view::npos) return std::nullopt;
-  std::uint64_t size = 0;
-  const auto digits = text.substr(at + key.size());
-  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), size);
-  return read.ec == std::errc() ? std::optional(size) : std::nullopt;
+  text.remove_prefix(at + key.size());
+  return quantity::take_number<std::uint64_t>(text);
 }
 
 }  // namespace llmcalc::read

@@ -6,7 +6,6 @@
 #include "llmcalc/spec/shape.hpp"
 #include "read/presets.hpp"
 
-#include <cstdint>
 #include <span>
 #include <string_view>
 

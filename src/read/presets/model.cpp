@@ -98,10 +98,6 @@ void require(std::int64_t value, std::string_view key, const JsonPlace& entry) {
              "or name a preset that it varies: \"base\": \"llama-3-8b\"");
 }
 
-}  // namespace
-
-std::span<const Field<ModelPreset>> shape_fields() { return fields; }
-
 void complete_shape(spec::Shape& shape, const JsonPlace& entry) {
   require(shape.layers, "layers", entry);
   require(shape.hidden, "hidden", entry);
@@ -117,8 +113,6 @@ void complete_shape(spec::Shape& shape, const JsonPlace& entry) {
   }
   shape.head_dim = shape.hidden / shape.heads;
 }
-
-namespace {
 
 constexpr Field<PublishedSize> size_fields[] = {
     {"exact", set<&PublishedSize::exact>},
@@ -217,12 +211,12 @@ constexpr Field<ModelPreset> record_fields[] = {
 
 std::vector<Field<ModelPreset>> all_fields() {
   std::vector<Field<ModelPreset>> all(std::begin(record_fields), std::end(record_fields));
-  quantity::append(all, shape_fields());
+  quantity::append(all, fields);
   return all;
 }
 
 void refuse_fields_beside_config(const JsonPlace& entry) {
-  for (const auto& field : shape_fields()) {
+  for (const auto& field : fields) {
     const std::string key(field.key);
     if (!entry.has(key)) continue;
     entry.member(key).fail("the shape is read from a config.json", "say it under \"config\", by its key there");

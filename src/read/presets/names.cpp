@@ -121,10 +121,6 @@ std::string without(std::string_view name, bool (*is_left_out)(std::string_view)
   return rest;
 }
 
-}  // namespace
-
-namespace {
-
 /// "m3 max" of "macbook pro m3 max" and "m3 max macbook pro": a Mac is called by its chip.
 std::string_view chip_of_mac(std::string_view name) {
   const auto mac = std::min(name.find("mac"), name.find("imac"));

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <bit>
-#include <charconv>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -241,10 +240,8 @@ bool Machine::takes_group(unsigned char code) {
 
 bool Machine::takes_memo(unsigned char code) {
   const auto index = [&] {
-    std::uint64_t value = 0;
-    const auto text = line();
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
+    std::string_view text = line();
+    return quantity::take_number<std::uint64_t>(text).value_or(0);
   };
   const auto put = [&](std::uint64_t place) {
     grow();

@@ -72,7 +72,6 @@ void check_algorithm(const QuestionDraft& draft) {
   }
 }
 
-using frameworks::StateRecipe;
 using spec::Method;
 
 /// Kernels that go from the hidden state to the loss read the head's matrix and know nothing of an adapter beside it
@@ -197,10 +196,7 @@ void check_abilities(const QuestionDraft& draft) {
   const auto framework = draft.question.training.framework;
   const auto term = frameworks::unable_to(framework, draft.question);
   if (term.empty()) return;
-  std::string others;
-  for (const auto word : frameworks::able_to(term, draft.question)) {
-    others += (others.empty() ? "" : ", ") + std::string(word);
-  }
+  const auto others = quantity::joined(frameworks::able_to(term, draft.question), ", ");
   const std::string hint = others.empty() ? "--framework textbook" : "--framework " + others + " or textbook";
   draft.contradiction(term, "framework", std::string(frameworks::row_of(framework).title) + " cannot do that", hint);
 }

@@ -87,7 +87,6 @@ std::vector<Given> parts_of(const Given& word) {
 }
 
 using quantity::BadInput;
-using spec::Question;
 
 /// Terms of which several values make several runs to compare.
 constexpr std::array<std::string_view, 12> varying_terms{"model",  "params",       "gpu",       "gpus",

@@ -199,8 +199,7 @@ void take_software(QuestionDraft& draft) {
                              "\"transformers 4.56, torch 2.8\", or a date as 2025-06");
   }
   if (software.unread.empty()) return;
-  std::string rest;
-  for (const auto& unread : software.unread) rest += (rest.empty() ? "" : ", ") + unread;
+  const auto rest = quantity::joined(software.unread, ", ");
   const std::string known = software.is_known() ? write_software(software) : "nothing";
   draft.assume("--framework-version is read as " + known + "; not understood: " + rest);
 }

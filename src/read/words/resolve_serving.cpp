@@ -20,7 +20,6 @@
 #include <optional>
 #include <string_view>
 #include <utility>
-#include <variant>
 
 namespace llmcalc::read {
 namespace {

@@ -41,9 +41,9 @@ std::string hint_for(std::string_view text, const std::vector<std::string_view>&
 }  // namespace
 
 void throw_unknown_word(std::string_view text, std::string_view place, const std::vector<std::string_view>& known) {
-  std::string problem = quantity::quoted(text) + " is not one of ";
-  for (const auto word : known) problem.append(word == known.front() ? "" : ", ").append(word);
-  throw quantity::BadInput(std::string(place), std::move(problem), hint_for(text, known));
+  throw quantity::BadInput(std::string(place),
+                           quantity::quoted(text) + " is not one of " + quantity::joined(known, ", "),
+                           hint_for(text, known));
 }
 
 namespace {

@@ -1,5 +1,6 @@
 #include "read/vocabulary.hpp"
 
+#include "llmcalc/spec/word.hpp"
 #include "quantity/lists.hpp"
 #include "read/words/terms.hpp"
 
@@ -76,11 +77,7 @@ const Shorthand* find_shorthand(std::string_view name) {
   return quantity::find_if_or_null(shorthand_rows, [&](const auto& row) { return same_name(name, row.name); });
 }
 
-std::string option_name(std::string_view term) {
-  std::string name(term);
-  std::ranges::replace(name, '_', '-');
-  return name;
-}
+std::string option_name(std::string_view term) { return spec::option_of(term).substr(2); }
 
 std::vector<std::string_view> all_term_names() {
   auto names = quantity::mapped(vocabulary(), &Term::name);

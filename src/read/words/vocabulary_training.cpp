@@ -95,7 +95,6 @@ using formats::Dtype;
 using spec::Adapter;
 using spec::Precision;
 using spec::Recompute;
-using spec::Training;
 
 using Count = Whole<1>;
 using WeightType =

@@ -11,7 +11,6 @@
 #include <concepts>
 #include <cstdint>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>

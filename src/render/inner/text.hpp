@@ -5,6 +5,7 @@
 #include "render/inner/page.hpp"
 #include "render/plan.hpp"
 #include "render/serving.hpp"
+#include "render/understood.hpp"
 
 #include <cstddef>
 #include <span>
@@ -40,8 +41,8 @@ std::string peak_words(const answer::MemoryAnswer& memory);
 /// "host needs 112.00 of 64.00 GiB a machine, 48.00 short"; empty where nothing rests there.
 std::string host_need_words(const answer::Verdict& verdict);
 
-/// The options that change a run, as one types them: "--tp 2 --sp 1".
-std::string options_of(const search::Advice& advice);
+/// The options that change a run, as one types them.
+inline std::string options_of(const search::Advice& advice) { return options_of(advice.terms); }
 
 /// A figure without unit, to be read: "8,365", "20.4", "3.5e+16".
 std::string figure_text(double value);
