@@ -60,8 +60,7 @@ std::string short_entry(const Flag& flag) {
   return entry("--" + flag.name, text);
 }
 
-}  // namespace
-
+/// `llmcalc VERB -h`: what most questions need, on one screen.
 std::string short_help(const Verb& verb, const std::vector<Flag>& flags) {
   auto text = lead_of(verb) + "\n";
   for (const auto name : quantity::pieces_of(verb.usual, " "))
@@ -72,6 +71,8 @@ std::string short_help(const Verb& verb, const std::vector<Flag>& flags) {
   return text + examples_of(verb) + "\nllmcalc " + std::string(verb.name) + " --help has all " +
          std::to_string(flags.size()) + " options\n";
 }
+
+}  // namespace
 
 std::string program_help() {
   std::string text =

@@ -16,9 +16,6 @@ std::string program_help();
 /// `llmcalc VERB --help`: its options by group.
 std::string verb_help(const Verb& verb, const std::vector<Flag>& flags);
 
-/// `llmcalc VERB -h`: what most questions need, on one screen.
-std::string short_help(const Verb& verb, const std::vector<Flag>& flags);
-
 /// Version or help, where a line asks for nothing else; nothing where it is a question.
 /// \param words  as spelled_out() has them
 /// \pre there is one

@@ -1,5 +1,4 @@
-#include "api/inner/startable.hpp"
-
+#include "api/inner/planner.hpp"
 #include "dialects/launch.hpp"
 #include "frameworks/table.hpp"
 #include "quantity/lists.hpp"

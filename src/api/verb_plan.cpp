@@ -42,8 +42,7 @@ std::function<std::string(std::string_view)> shown(Report report, const render::
 Reply reply_of(render::PlanReport report, const PlanOptions& options) {
   Reply reply;
   reply.code = report.best.empty() ? ExitCode::does_not_fit : ExitCode::fits;
-  if (options.format == PlanFormat::csv)
-    reply.notes = render::sentences(report.assumptions);  // a table has no place for them
+  if (options.format == "csv") reply.notes = render::sentences(report.assumptions);  // a table has no place for them
   reply.warnings = report.warnings;
   for (const dialects::Launch& launch : report.launch) {
     for (auto& [name, text] : dialects::files_of(launch)) reply.files.push_back({name, text});
@@ -236,10 +235,10 @@ void take_largest(const Arguments& arguments, PlanOptions& options) {
 }
 
 void check(const PlanOptions& options) {
-  if (options.format == PlanFormat::html && !options.table.empty()) {
+  if (options.format == "html" && !options.table.empty()) {
     throw BadInput("--format html", "shows one plan, and --table asks for many", "--format csv");
   }
-  if (options.format == PlanFormat::junit || options.format == PlanFormat::markdown) {
+  if (options.format == "junit" || options.format == "markdown") {
     throw BadInput("--format", "of a line each is for --rows", "--format csv");
   }
   if (options.largest != Largest::nothing && !options.table.empty()) {
@@ -269,8 +268,7 @@ PlanOptions plan_options(const Arguments& arguments, const Surroundings& around)
   take_largest(arguments, options);
   options.table = table_of(arguments);
   options.search.is_quiet = arguments.has("quiet");
-  options.format = static_cast<PlanFormat>(std::ranges::find(plan_forms, arguments.choice("format", plan_forms)) -
-                                           plan_forms.begin());
+  options.format = arguments.choice("format", plan_forms);
   options.style = {.colour = wants_colour(arguments, around),
                    .bars = around.terminal,
                    .full = arguments.has("full") || arguments.has("top")};

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "api/asked.hpp"
-#include "api/inner/startable.hpp"
 #include "api/surroundings.hpp"
 #include "llmcalc/render/report.hpp"
 #include "read/resolve.hpp"
@@ -17,6 +16,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace llmcalc::api {
@@ -46,8 +46,6 @@ std::string fit_command(const AskedWords& asked, const std::vector<read::Given>&
 
 // The words behind `plan`, told apart into the question and how it is searched and shown.
 
-enum class PlanFormat { text, json, html, csv, markdown, junit };
-
 /// The term that grows as long as any layout fits.
 enum class Largest { nothing, seq, params };
 
@@ -59,7 +57,7 @@ struct PlanOptions {
   Largest largest = Largest::nothing;
   std::vector<std::string> table;  ///< two terms, or none
   SearchOptions search;
-  PlanFormat format = PlanFormat::text;
+  std::string_view format;  ///< of the answer
   render::TextStyle style;
 };
 
@@ -82,6 +80,29 @@ struct Range {
 /// \param node  accelerators of a machine
 std::optional<std::int64_t> fewest_enough(Range range, std::int64_t node,
                                           const std::function<bool(std::int64_t)>& is_enough);
+
+/// The choices of a search that a command of the framework can start. Abilities of commands are asked once of runs
+/// alike: they follow neither the accelerator nor how many there are, but that there are several.
+class Startable {
+ public:
+  /// Leaves out layouts that no command of the run's framework could start.
+  void narrow(search::PlanQuestion& question);
+
+ private:
+  /// Framework, whether there are several accelerators, and method.
+  using Kind = std::tuple<spec::Framework, bool, spec::Method>;
+
+  struct Known {
+    Kind kind;
+    std::vector<spec::Sharding> shardings;  ///< empty: all, and so of offloads
+    std::vector<spec::Offload> offloads;
+    std::vector<spec::RecomputePolicy> recomputes;
+  };
+
+  const Known& of(const spec::Question& base);
+
+  std::vector<Known> known_;
+};
 
 class Planner {
  public:
