@@ -51,14 +51,9 @@ using WeightId = std::uint16_t;  ///< index into Block::weights
 inline constexpr TensorId no_tensor = 0xffff;
 inline constexpr WeightId no_weight = 0xffff;
 
-/// State that recurrent layers keep: the matrices of their heads, and the positions that their convolution still needs.
-inline constexpr std::string_view recurrent_state = "recurrent state";
-inline constexpr std::string_view convolution_state = "convolution state";
-/// Tensor that a decoder attends to in an encoder-decoder.
-inline constexpr std::string_view encoder_output = "encoder output";
-
-/// Part of a tensor that generation keeps from one step to the next: one for each position, or for each sample.
-enum class Cached : std::uint8_t { nothing, by_position, by_sample };
+/// Part of a tensor that generation keeps from one step to the next: one for each position, or of each sample the
+/// matrices of a recurrence and the positions that its convolution still needs.
+enum class Cached : std::uint8_t { nothing, positions, recurrence, convolution };
 
 /// An activation of one micro-batch on this rank. Its identity is its index: saved by two operations it counts once.
 struct Tensor {
@@ -69,6 +64,7 @@ struct Tensor {
   bool discarded = false;           ///< given up after the forward pass though saved, until its group is run again
   bool kept_by_node = false;  ///< autograd's node holds it until the graph goes, not only until it has run backward
   Cached kept = Cached::nothing;
+  bool of_encoder = false;  ///< a decoder attends to it
 };
 
 /// Kind of an operation; the time walk prices by it, the explanation names it.

@@ -101,7 +101,7 @@ bool reads_views(const Context& c) { return fuses_attention(c) && !c.profile.att
 Value cached(BlockBuilder& b, const Value& x, std::string_view name) {
   if (b.context().training.method != spec::Method::inference) return x;
   const Value cache = b.value(name, x.rows, x.columns, x.width, false);
-  b.block().tensors[cache.id].kept = Cached::by_position;
+  b.block().tensors[cache.id].kept = Cached::positions;
   Op& op = b.append({.kind = OpKind::permutation, .name = name, .inputs = {x.id}, .outputs = {cache.id}});
   op.saved.push_back(cache.id);
   return cache;

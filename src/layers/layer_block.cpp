@@ -222,7 +222,9 @@ void layer_of_streams(BlockBuilder& b, const spec::LayerKind& kind, const Value&
 Value memory_of(BlockBuilder& b, const Value& x) {
   const Context& c = b.context();
   if (c.model.encoder_layers == 0) return tower_output(b);
-  return b.value(encoder_output, x.rows, x.columns, 0, c.trains_base || c.adapter_rank > 0);
+  const Value memory = b.value("encoder output", x.rows, x.columns, 0, c.trains_base || c.adapter_rank > 0);
+  b.block().tensors[memory.id].of_encoder = true;
+  return memory;
 }
 
 Value cross_attend(BlockBuilder& b, const spec::LayerKind& kind, const Value& x) {

@@ -24,10 +24,12 @@ using spec::CacheType;
 void add_kept(const program::Program& program, const layers::Block& block, LayerCache& layer) {
   for (const layers::Tensor& tensor : block.tensors) {
     const std::int64_t size = quantity::in_bytes(tensor.size);
-    if (tensor.kept == Cached::by_position) layer.elements += size / (half_width * program.tokens);
-    if (tensor.kept != Cached::by_sample) continue;
-    if (tensor.name == layers::recurrent_state) layer.state_elements += size / fp32_width;
-    if (tensor.name == layers::convolution_state) layer.inputs_elements += size / half_width;
+    switch (tensor.kept) {
+      case Cached::nothing: break;
+      case Cached::positions: layer.elements += size / (half_width * program.tokens); break;
+      case Cached::recurrence: layer.state_elements += size / fp32_width; break;
+      case Cached::convolution: layer.inputs_elements += size / half_width; break;
+    }
   }
 }
 

@@ -83,7 +83,7 @@ class BlockReader {
             .operands = narrow ? quantized_ : Operands::half,
             .role = role,
             .copies = copies,
-            .of_memory = block.tensors[op.inputs[0]].name == layers::encoder_output};
+            .of_memory = block.tensors[op.inputs[0]].of_encoder};
   }
 
   void add(const layers::Block& block, const layers::Op& op, LayerWork& work) const {
