@@ -23,10 +23,12 @@ bool is_preset(const std::string& name, const read::Catalogue& catalogue) {
   return catalogue.find_model(name).has_value();
 }
 
+constexpr std::string_view gguf = ".gguf";
+
 /// Words that tunings and repackings of a model add to its name; none of it changes the shape.
-constexpr std::array<std::string_view, 15> suffixes{"-instruct", "-chat", "-it",      "-base",   "-hf",
-                                                    "-bnb-4bit", "-gguf", "-unsloth", "-awq",    "-gptq",
-                                                    "-fp8",      "-4bit", ".gguf",    "-latest", "-text"};
+constexpr std::array<std::string_view, 14> suffixes{"-instruct", "-chat", "-it",      "-base", "-hf",
+                                                    "-bnb-4bit", "-gguf", "-unsloth", "-awq",  "-gptq",
+                                                    "-fp8",      "-4bit", "-latest",  "-text"};
 
 /// Types of GGUF files end their names: "-Q4_K_M", ".q8_0", "-iq2_xs", "-f16"; Ollama's tags say "-fp16".
 std::string take_quant(std::string& name) {
@@ -52,6 +54,7 @@ struct Named {
 std::optional<Named> preset_behind(const std::string& id, const read::Catalogue& catalogue) {
   std::string name = quantity::to_lower(id.substr(id.rfind('/') + 1));
   std::ranges::replace(name, ':', '-');
+  if (name.ends_with(gguf)) name.resize(name.size() - gguf.size());
   if (name.starts_with("meta-")) name.erase(0, std::string_view("meta-").size());
   std::string quant;
   for (bool shortened = true; shortened;) {
@@ -89,8 +92,8 @@ void take_preset(dialects::Reading& reading, Given& word, Named named) {
 /// The type that a file's name or a tag says of its weights, where an option says the model.
 std::string quant_in(const std::string& file) {
   std::string name = quantity::to_lower(file);
-  const bool is_file = name.ends_with(".gguf");
-  if (is_file) name.resize(name.size() - std::string_view(".gguf").size());
+  const bool is_file = name.ends_with(gguf);
+  if (is_file) name.resize(name.size() - gguf.size());
   const auto tag = name.rfind(':');
   if (tag == std::string::npos && !is_file) return {};
   if (tag != std::string::npos) name[tag] = '-';
@@ -126,7 +129,7 @@ bool names_model(const Given& word) { return word.term == "model" || word.term =
 /// A preset of that name, or the one that the name of something published can only mean; false where neither is.
 bool take_known(dialects::Reading& reading, Given& word, const std::string& id, const read::Catalogue& catalogue) {
   std::string rest = quantity::to_lower(word.text);
-  const bool names_file = !take_quant(rest).empty();
+  const bool names_file = reading.kind != hub_kind && (rest.ends_with(gguf) || !take_quant(rest).empty());
   if (!names_file && is_preset(id, catalogue)) {
     word.text = id;
     return true;

@@ -26,6 +26,10 @@ constexpr Named<formats::Quant> other_words[] = {
 #include "formats/quant_words.inc"
 };
 
+constexpr Named<formats::Quant> mixtures[] = {
+#include "formats/mixtures.inc"
+};
+
 std::vector<Named<formats::Quant>> all_words() {
   const auto word = [](const formats::QuantFacts& facts) { return Named<formats::Quant>{facts.quant, facts.name}; };
   auto words = quantity::mapped(formats::all_quants(), word);
@@ -39,6 +43,11 @@ template <>
 std::span<const Named<formats::Quant>> vocabulary<formats::Quant>() {
   static const std::vector<Named<formats::Quant>> words = all_words();
   return words;
+}
+
+std::optional<formats::Quant> nearest_type(std::string_view mixture) {
+  const auto* found = quantity::find_or_null(mixtures, mixture, &Named<formats::Quant>::name);
+  return found == nullptr ? std::nullopt : std::optional(found->value);
 }
 
 std::string option_of(std::string_view term) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -88,5 +89,8 @@ enum class TransformerImpl;
 
 template <>
 std::span<const Named<formats::Quant>> vocabulary<formats::Quant>();
+
+/// The type that is nearest to a file whose publisher mixes types: q4_k_m of "q4_k_xl"; empty of any other name.
+std::optional<formats::Quant> nearest_type(std::string_view mixture);
 
 }  // namespace llmcalc::spec

@@ -141,6 +141,12 @@ TEST_CASE("files that were mixed for one model are taken as the nearest type") {
   CHECK(serving.quant == formats::Quant::q4_k_m);
   CHECK(serving.mixed_by_hand);
   CHECK(!resolved({"model", "llama-3-8b", "engine", "llama.cpp", "quant", "Q4_K_M"}).question.serving.mixed_by_hand);
+  const auto named = [](const char* name) { return resolved(Words{"model", name}).question.serving; };
+  CHECK(named("unsloth/Qwen3-8B-GGUF:UD-Q4_K_XL").quant == formats::Quant::q4_k_m);
+  CHECK(named("bartowski/Qwen_Qwen3-8B-GGUF:Q6_K_L").quant == formats::Quant::q6_k);
+  CHECK(named("bartowski/Qwen_Qwen3-8B-GGUF:Q6_K_L").mixed_by_hand);
+  CHECK(named("unsloth/Qwen3-8B-GGUF:UD-IQ2_XXS").mixed_by_hand);
+  CHECK(!named("bartowski/Qwen_Qwen3-8B-GGUF:Q3_K_L").mixed_by_hand);
 }
 
 TEST_CASE("every value of the echo can be typed again") {

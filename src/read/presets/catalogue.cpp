@@ -30,7 +30,7 @@ struct Kind<ModelPreset> {
   static ModelPreset read(const JsonPlace& entry, const ModelPreset* base, const std::vector<PresetFile>& families) {
     return read_model_entry(entry, base, families);
   }
-  static constexpr std::array spellings{plain_spelling, model_spelling};
+  static constexpr std::array spellings{plain_spelling, model_spelling, spelling_with_maker};
   static bool agrees(const ModelPreset&, std::string_view) { return true; }
 };
 
@@ -230,8 +230,8 @@ std::string_view ModelPreset::repository_before(std::string_view name) const {
   std::vector<std::string_view> repositories{hf_id};
   std::ranges::copy_if(aliases, std::back_inserter(repositories), is_repository);
   const auto begun = [&](std::string_view repository) {
-    const auto own = plain_spelling(without_organisation(repository));
-    return spelled.starts_with(own) ? own.size() : 0;
+    const auto own = plain_spelling(without_organisation(repository)), whole = plain_spelling(repository);
+    return spelled.starts_with(own) ? own.size() : spelled.starts_with(whole) ? whole.size() : 0;
   };
   return *std::ranges::max_element(repositories, {}, begun);
 }

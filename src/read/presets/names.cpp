@@ -4,6 +4,7 @@
 #include "quantity/suggest.hpp"
 #include "quantity/text.hpp"
 #include "read/presets.hpp"
+#include "spec/names.hpp"
 
 #include <algorithm>
 #include <array>
@@ -59,13 +60,10 @@ constexpr std::array<std::string_view, 14> card_words{"nvidia",     "amd",     "
 /// Words that people leave out where the number says enough: "4070 ti super".
 constexpr std::array<std::string_view, 4> card_series{"rtx", "gtx", "rx", "arc"};
 
-/// How a checkpoint was tuned or dated. What changes the shape (distill, mini, vl, coder) or how far it reaches (1m) is
-/// none of these.
-constexpr std::array<std::string_view, 33> model_words{
-    "instruct", "it",   "chat",    "base",   "hf",    "4bit",      "8bit",     "unsloth",   "gguf",
-    "mlx",      "int4", "pt",      "meta",   "think", "dynamic",   "thinking", "reasoning", "qat",
-    "sft",      "dpo",  "preview", "latest", "ud",    "0324",      "0528",     "2410",      "2501",
-    "2503",     "2506", "2507",    "2512",   "2411",  "pretrained"};
+/// How a checkpoint was tuned or dated.
+constexpr std::string_view tunings[] = {
+#include "vocabulary/tunings.inc"
+};
 
 struct Packing {
   std::string_view word;
@@ -91,27 +89,30 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return words;
 }
 
-/// A name without the type of a GGUF file at its end, and that type: "q4_k_m" of "llama-3.1-8b-instruct-q4_k_m".
+/// A name without the type of a GGUF file at its end, and that type: "q4_k_m" of "llama-3.1-8b-instruct-q4_k_m", and
+/// what is nearest to a mixture of its publisher's, "q6_k" of "gemma-3-27b-it-q6_k_l.gguf".
 struct FileName {
   std::string_view rest;
-  const formats::QuantFacts* type = nullptr;
+  std::optional<formats::Quant> type;
+  bool is_mixed = false;
 };
 
 FileName file_name(std::string_view name) {
-  constexpr std::string_view suffix = "-gguf";
+  constexpr std::string_view suffix = "-gguf";  // of a repository; of a file it is ".gguf"
   const auto whole = name;
-  if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
+  if (name.ends_with(suffix.substr(1))) name.remove_suffix(suffix.size());
   const auto at = std::min(name.find_last_of("-:."), name.size());
-  const auto last = name.substr(std::min(at + 1, name.size()));
+  const auto rest = name.substr(0, at), last = name.substr(std::min(at + 1, name.size()));
+  if (const auto mixture = spec::nearest_type(last)) return {rest, mixture, true};
   const bool is_block = last.starts_with('q') || last.starts_with("iq") || last.starts_with("tq");
   const auto* type = quantity::find_or_null(formats::all_quants(), last, &formats::QuantFacts::name);
-  return is_block && type != nullptr ? FileName{name.substr(0, at), type} : FileName{whole, nullptr};
+  return is_block && type != nullptr ? FileName{rest, type->quant, rest.ends_with("ud")} : FileName{whole, {}};
 }
 
 bool is_card_word(std::string_view word) { return quantity::contains(card_words, word); }
 
 bool is_model_word(std::string_view word) {
-  return quantity::contains(model_words, word) || quantity::find_or_null(packings, word, &Packing::word) != nullptr;
+  return quantity::contains(tunings, word) || quantity::find_or_null(packings, word, &Packing::word) != nullptr;
 }
 
 std::string without(std::string_view name, bool (*is_left_out)(std::string_view)) {
@@ -188,11 +189,19 @@ std::string model_spelling(std::string_view name) {
   return without(file_name(lower).rest, is_model_word);
 }
 
+std::string spelling_with_maker(std::string_view name) {
+  const auto own = without_organisation(name);
+  const auto maker = own.substr(0, own.find('_'));
+  const bool is_said = maker.size() < own.size() && std::ranges::none_of(maker, is_digit);
+  const std::string lower = quantity::to_lower(is_said ? own : name);
+  return without(file_name(lower).rest, is_model_word);
+}
+
 std::optional<formats::Quant> packing_in(std::string_view name, std::string_view repository) {
   const std::string lower = quantity::to_lower(without_organisation(name));
   const std::string_view owned = is_repository(name) ? name : repository;
   const auto publisher = owned.substr(0, owned.find('/'));
-  if (const auto* type = file_name(lower).type) return type->quant;
+  if (const auto type = file_name(lower).type) return type;
   const auto is_said = [&, words = words_of(lower)](const Packing& each) {
     if (!each.publisher.empty() && !same_name(each.publisher, publisher)) return false;
     return std::ranges::all_of(quantity::pieces_of(each.word, " "),
@@ -201,6 +210,8 @@ std::optional<formats::Quant> packing_in(std::string_view name, std::string_view
   const auto* packing = quantity::find_if_or_null(packings, is_said);
   return packing == nullptr ? std::nullopt : std::optional(packing->quant);
 }
+
+bool is_mixed_by_hand(std::string_view name) { return file_name(quantity::to_lower(name)).is_mixed; }
 
 bool says_bits_alone(std::string_view name) {
   constexpr std::string_view bits = "bit";

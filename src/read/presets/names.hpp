@@ -58,6 +58,10 @@ std::int64_t capacity_in(std::string_view name);
 /// or packed: "llama3.18b" of "unsloth/Meta-Llama-3.1-8B-Instruct-bnb-4bit".
 std::string model_spelling(std::string_view name);
 
+/// That core with its maker before it, as bartowski names repositories: "qwenqwen332b" of "Qwen/Qwen3-32B" and
+/// "bartowski/Qwen_Qwen3-32B-GGUF".
+std::string spelling_with_maker(std::string_view name);
+
 /// A name without case and separators.
 std::string plain_spelling(std::string_view name);
 
@@ -65,6 +69,9 @@ std::string plain_spelling(std::string_view name);
 /// "llama3.1:8b-instruct-q4_K_M", 16 bits of "gpt-oss-20b-BF16"; empty where it says nothing.
 /// \param repository  the model's own, whose publisher's words a name without one is in
 std::optional<formats::Quant> packing_in(std::string_view name, std::string_view repository);
+
+/// Whether a name ends with a mixture that its publisher made for that model: "Qwen3-8B-UD-Q4_K_XL".
+bool is_mixed_by_hand(std::string_view name);
 
 /// Whether a checkpoint's name says in how many bits its weights are packed and not how, as MLX's do: "Qwen3-8B-4bit".
 bool says_bits_alone(std::string_view name);

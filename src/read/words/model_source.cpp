@@ -71,6 +71,7 @@ void take_preset(QuestionDraft& draft, const Given& word) {
   set_model_origins(draft, {preset.file.starts_with("presets/") ? Source::preset : Source::user_preset, preset.id});
   draft.set_origin("model", word.origin);
   draft.published_quant = published_form(preset, word.text);
+  draft.question.serving.mixed_by_hand = is_mixed_by_hand(word.text);
   if (draft.published_quant == preset.weights.quant) draft.published_group = preset.weights.group;
 }
 

@@ -69,26 +69,17 @@ struct Limit : Interval {
   static constexpr std::string_view values = "duration, as 30ms or 1s";
 };
 
-/// The type of a file that was mixed for one model ("UD-Q4_K_XL", "AD-Q4_K_M") by the part of its name that says it.
-std::string plain_type(std::string word) {
-  for (const std::string_view prefix : {"ud-", "ad-"}) {
-    if (word.starts_with(prefix)) word.erase(0, prefix.size());
-  }
-  if (word == "q8_k_xl") return "q8_0";
-  if (word == "q2_k_xl" || word == "q6_k_xl") word.resize(word.size() - 3);
-  if (word.ends_with("_xl")) word.replace(word.size() - 3, 3, "_m");
-  return word;
-}
-
-/// --quant: a scheme, or the type of a GGUF file as its name has it.
+/// --quant: a scheme, or the type of a GGUF file as its name has it, "UD-Q4_K_XL" among them.
 struct QuantWord {
   static void apply(spec::Question& question, std::string_view text, std::string_view place) {
     const std::string word = quantity::to_lower(text);
-    const std::string plain = plain_type(word);
+    const bool is_led = word.starts_with("ud-") || word.starts_with("ad-");  // unsloth's and others' "dynamic"
+    const auto plain = std::string_view(word).substr(is_led ? 3 : 0);
+    const auto mixture = spec::nearest_type(plain);
     const auto* found = spec::find_name<formats::Quant>(plain);
-    if (found == nullptr) throw_unknown_word(text, place, words());
-    question.serving.quant = found->value;
-    question.serving.mixed_by_hand = plain != word;
+    if (!mixture && found == nullptr) throw_unknown_word(text, place, words());
+    question.serving.quant = mixture ? *mixture : found->value;
+    question.serving.mixed_by_hand = mixture || is_led;
   }
   static std::string show(const spec::Question& question) { return std::string(spec::name_of(question.serving.quant)); }
   static std::vector<std::string_view> words() { return canonical_words<formats::Quant>(); }
