@@ -62,7 +62,7 @@ constexpr const char* small_gpu =
 
 TEST_CASE("every embedded model loads, complete and with its size") {
   const auto models = Catalogue().models();
-  CHECK(models.size() == 509);
+  CHECK(models.size() == 524);
   for (const auto& model : models) {
     CAPTURE(model.id);
     CHECK(model.published.exact.has_value() != model.published.counted.has_value());
@@ -113,6 +113,24 @@ TEST_CASE("of models that share a shape the one that was named is meant") {
       if (slash != std::string::npos) check(quantity::to_lower(alias.substr(slash + 1)));
     }
   }
+}
+
+TEST_CASE("names of repackings lead to the model that was packed, and how far it reaches") {
+  const auto lead = [](std::string_view name, std::string_view id, std::int64_t positions) {
+    CAPTURE(name);
+    const auto preset = Catalogue().model(name, "--model");
+    CHECK(preset.id == id);
+    CHECK(preset.shape.max_position == positions);
+  };
+  lead("bartowski/Qwen_Qwen3-32B-GGUF:Q6_K_L", "qwen3-32b", 40960);
+  lead("bartowski/Qwen_QwQ-32B-GGUF", "qwen2.5-32b", 40960);
+  lead("bartowski/nvidia_Llama-3_3-Nemotron-Super-49B-v1-GGUF", "llama-3.3-nemotron-super-49b", 131072);
+  lead("google_gemma-3-27b-it-Q4_K_M.gguf", "gemma-3-27b", 131072);
+  lead("unsloth/Qwen3-30B-A3B-GGUF:UD-Q4_K_XL", "qwen3-30b-a3b", 40960);
+  lead("amd/Llama-3.1-70B-Instruct-FP8-KV", "llama-3.1-70b", 131072);
+  lead("internlm/internlm2_5-7b-chat", "internlm2-7b", 32768);
+  lead("internlm/internlm2_5-7b-chat-1m", "internlm2-7b", 262144);
+  CHECK(!Catalogue().find_model("bartowski/google_Qwen3-32B-GGUF"));  // none of that maker's
 }
 
 TEST_CASE("a name that is none of a preset's own stays what it is") {
@@ -207,7 +225,7 @@ TEST_CASE("a user's model is found by all its names") {
   CHECK(tiny.shape.kv_heads == 4);
   CHECK(tiny.shape.head_dim == 16);
   CHECK(tiny.file == "mine.json");
-  CHECK(catalogue.models().size() == 510);
+  CHECK(catalogue.models().size() == 525);
 }
 
 TEST_CASE("a user's entry inherits from its base what it does not say") {
@@ -226,7 +244,7 @@ TEST_CASE("a user's entry overrides the preset of the same name") {
   const auto catalogue = with_models(R"({"id": "llama-3-8b", "base": "llama-3-8b", "layers": 12})");
   CHECK(catalogue.model("LLAMA-3-8B", "--model").shape.layers == 12);
   CHECK(catalogue.model("meta-llama/Meta-Llama-3-8B", "--model").shape.layers == 12);
-  CHECK(catalogue.models().size() == 509);
+  CHECK(catalogue.models().size() == 524);
   const auto gpus = with_accelerators(R"({"id": "h100-sxm", "base": "h100-sxm", "price": {"usd_per_hour": 1.5}})");
   const auto h100 = gpus.accelerator("h100-sxm", "--gpu").accelerator;
   CHECK(h100.price_per_hour == quantity::dollars(1.5));
