@@ -2,6 +2,7 @@
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/text.hpp"
 #include "read/presets.hpp"
+#include "read/presets/names.hpp"
 #include "read/presets/embedded_presets.hpp"
 #include "read/presets/fields.hpp"
 
@@ -130,6 +131,8 @@ TEST_CASE("names of repackings lead to the model that was packed, and how far it
   lead("amd/Llama-3.1-70B-Instruct-FP8-KV", "llama-3.1-70b", 131072);
   lead("internlm/internlm2_5-7b-chat", "internlm2-7b", 32768);
   lead("internlm/internlm2_5-7b-chat-1m", "internlm2-7b", 262144);
+  CHECK(read::is_mixed_by_hand("Qwen3-8B-UD-IQ2_XXS.gguf"));
+  CHECK_FALSE(read::is_mixed_by_hand("Qwen3-8B-cloud-IQ2_XXS.gguf"));
   CHECK(!Catalogue().find_model("bartowski/google_Qwen3-32B-GGUF"));  // none of that maker's
 }
 

@@ -106,7 +106,9 @@ FileName file_name(std::string_view name) {
   if (const auto mixture = spec::nearest_type(last)) return {rest, mixture, true};
   const bool is_block = last.starts_with('q') || last.starts_with("iq") || last.starts_with("tq");
   const auto* type = quantity::find_or_null(formats::all_quants(), last, &formats::QuantFacts::name);
-  return is_block && type != nullptr ? FileName{rest, type->quant, rest.ends_with("ud")} : FileName{whole, {}};
+  const auto words = words_of(rest);
+  const bool is_led = !words.empty() && words.back() == "ud";  // unsloth's "dynamic" types
+  return is_block && type != nullptr ? FileName{rest, type->quant, is_led} : FileName{whole, {}};
 }
 
 bool is_card_word(std::string_view word) { return quantity::contains(card_words, word); }
