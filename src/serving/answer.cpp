@@ -265,7 +265,7 @@ void note_rates(const ServingAnswer& answer, Notes& notes) {
   if (measured) return;
   const std::string_view measured_on = ggml ? generation.ggml_of : std::string_view(answer.speed->measured_on);
   if (measured_on == question.gpu->id) {
-    return notes.push_back(fmt::format("of {} under {} only dense models in FP8 were measured", measured_on, program));
+    return notes.push_back(fmt::format("of {} only dense models in FP8 were measured, under vLLM", measured_on));
   }
   notes.push_back(fmt::format("nothing was measured on {} under {}: its peaks and bandwidth are used as by {}",
                               ggml ? question.gpu->arch : question.gpu->id, program, measured_on));
