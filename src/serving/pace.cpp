@@ -5,8 +5,9 @@ namespace llmcalc::serving {
 namespace {
 
 /// Fitted, all rows together, to what tests/measured/serving has of vLLM, SGLang and TensorRT-LLM
-/// (scripts/fit-servers); milliseconds of a request and microseconds of a prompt's token since with requests that go
-/// through the schedulers one by one, the same under all three.
+/// (scripts/fit-servers). What a request and a token of its prompt take on their way was chosen once more, of a grid,
+/// on all first tokens together when requests went through the schedulers one by one: it came out alike under all
+/// three.
 constexpr Overheads common_overheads{.layer_us = 4.16,
                                      .mixture_us = 4.14,
                                      .head_norms_us = 12.3,

@@ -260,9 +260,9 @@ Seconds StepClock::experts(const ExpertWork& experts, const StageWork& stage, co
                           experts.operands);
 }
 
-/// All-reduces behind attention and behind the MLP (Shoeybi et al. 2019, arXiv:1909.08053 section 3). With
-/// several copies of the attention all tokens travel to the experts, or to an MLP that is cut over them, and back, as
-/// much as one over all ranks.
+/// All-reduces behind attention and behind the MLP (Shoeybi et al. 2019, arXiv:1909.08053 section 3). With several
+/// copies of the attention all tokens travel to the experts, or to an MLP that is cut over them, and back, as much as
+/// one over all ranks.
 Seconds StepClock::exchange(const StageWork& stage, const LayerWork& layer, const Step& step) const {
   const double bytes = step.tokens * stage.hidden_bytes;
   const auto meets_all = [](const MatrixWork& matrix) { return matrix.copies > 1; };

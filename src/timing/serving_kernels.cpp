@@ -278,7 +278,7 @@ quantity::Seconds ServingKernels::product(const ServingProduct& p, Operands oper
   const Product& curve = products_[static_cast<std::size_t>(operands)];
   const double multiply = 2.0 * p.rows * p.n * p.k / curve.flops * (1.0 + curve.half_rows / p.rows);
   const double busy = smooth_max(multiply, p.weight_bytes / curve.bytes);
-  constexpr double tallest_tile = 256;
+  constexpr double tallest_tile = 256;  // rows, as of the largest macro tiles of hipBLASLt and cuBLAS
   const double walk = curve.tile * p.k / 1000 * (1.0 + curve.tile_per_row * std::min(p.rows, tallest_tile));
   const double activations = 2.0 * p.rows * (p.n + p.k);
   return microseconds(curve.floor + smooth_max(busy, walk) + curve.passes * activations / bytes_);
