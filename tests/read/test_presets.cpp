@@ -2,9 +2,9 @@
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/text.hpp"
 #include "read/presets.hpp"
-#include "read/presets/names.hpp"
 #include "read/presets/embedded_presets.hpp"
 #include "read/presets/fields.hpp"
+#include "read/presets/names.hpp"
 
 #include <fstream>
 #include <map>
