@@ -40,7 +40,7 @@ dialects::ServedNames served_names(const std::vector<read::Given>& words, const 
     names.repository = preset.named(named->text).repository;
     names.published = resolved.published.value_or(formats::Quant::bf16);
     if (names.repository == named->text && named->text.find('/') == std::string::npos && !preset.hf_id.empty()) {
-      names.repository = preset.repository_before(named->text);  // "qwen3-32b-awq" is no place
+      names.repository = preset.repository_within(named->text);  // "qwen3-32b-awq" is no place
       names.published = preset.weights.quant.value_or(formats::Quant::bf16);
     }
   }

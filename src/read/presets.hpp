@@ -121,9 +121,9 @@ struct ModelPreset {
   std::optional<NamedModel> spelled(std::string_view name) const;
   /// The model that `name` says, of those that have this shape.
   NamedModel named(std::string_view name) const;
-  /// The repository of this shape whose name begins `name`, "Qwen/Qwen3-32B" of "qwen3-32b-awq": its weights are packed
-  /// otherwise.
-  std::string_view repository_before(std::string_view name) const;
+  /// The repository of this shape whose name is a part of `name`, "Qwen/Qwen3-32B" of "Huihui-Qwen3-32B-AWQ": its
+  /// weights are packed or tuned otherwise.
+  std::string_view repository_within(std::string_view name) const;
   /// Makes it the model that `name` says, which may reach further than the entry's, or have its weights in another
   /// type.
   void be_named(std::string_view name);

@@ -91,6 +91,15 @@ TEST_CASE("weights are packed as the name says under which they were asked for")
   CHECK(quant("qwen3-32b-fp8-dynamic", "vllm") == Quant::fp8);
   CHECK(quant("unsloth/Llama-3.1-8B-Instruct-bnb-4bit", "vllm") == Quant::bnb_nf4);
   CHECK(quant("Qwen/Qwen2.5-7B-Instruct-GPTQ-Int8", "vllm") == Quant::gptq_8bit);
+  // Widths as llmfit 1.1.17 has them of the quantization_config of these files.
+  CHECK(quant("cyankiwi/gemma-4-26B-A4B-it-AWQ-8bit", "vllm") == Quant::gptq_8bit);
+  CHECK(quant("cyankiwi/Qwen3.5-9B-AWQ-BF16-INT8", "vllm") == Quant::gptq_8bit);
+  CHECK(quant("cyankiwi/Qwen3.8-27B-AWQ-FP8", "vllm") == Quant::fp8);
+  CHECK(quant("mratsim/MiniMax-M2.5-FP8-INT4-AWQ", "vllm") == Quant::awq);
+  CHECK(quant("unsloth/Llama-3.1-8B-Instruct-bnb-8bit", "vllm") == Quant::bnb_int8);
+  CHECK(quant("RedHatAI/gemma-4-31B-it-FP8-block", "vllm") == Quant::fp8_block);
+  CHECK(quant("RedHatAI/GLM-5.2-NVFP4-FP8", "vllm") == Quant::nvfp4);
+  CHECK(quant("lued/Qwen3.8-27B-INT8-W8A16-MTP", "vllm") == Quant::int8);
   CHECK(quant("unsloth/gpt-oss-20b-BF16", "vllm") == Quant::bf16);
   CHECK(quant("mistralai/Ministral-3-8B-Instruct-2512-BF16", "vllm") == Quant::bf16);
   CHECK(quant("mistralai/Ministral-3-8B-Instruct-2512", "vllm") == Quant::fp8);

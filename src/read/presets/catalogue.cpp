@@ -225,20 +225,20 @@ NamedModel ModelPreset::named(std::string_view name) const {
   return spelled(name).value_or(unknown);
 }
 
-std::string_view ModelPreset::repository_before(std::string_view name) const {
+std::string_view ModelPreset::repository_within(std::string_view name) const {
   const std::string spelled = plain_spelling(name);
   std::vector<std::string_view> repositories{hf_id};
   std::ranges::copy_if(aliases, std::back_inserter(repositories), is_repository);
-  const auto begun = [&](std::string_view repository) {
-    const auto own = plain_spelling(without_organisation(repository)), whole = plain_spelling(repository);
-    return spelled.starts_with(own) ? own.size() : spelled.starts_with(whole) ? whole.size() : 0;
+  const auto held = [&](std::string_view repository) {
+    const auto own = plain_spelling(without_organisation(repository));
+    return spelled.find(own) == std::string::npos ? 0 : own.size();
   };
-  return *std::ranges::max_element(repositories, {}, begun);
+  return *std::ranges::max_element(repositories, {}, held);
 }
 
 void ModelPreset::be_named(std::string_view name) {
   const auto own = spelled(name);
-  const std::string_view repository = own ? own->repository : repository_before(without_organisation(name));
+  const std::string_view repository = own ? own->repository : repository_within(without_organisation(name));
   const auto is_it = [&](const auto& each) { return each.first == repository; };
   if (const auto* other = quantity::find_if_or_null(max_position_of, is_it)) shape.max_position = other->second;
   if (const auto* other = quantity::find_if_or_null(quant_of, is_it)) weights = other->second;
