@@ -63,7 +63,7 @@ constexpr const char* small_gpu =
 
 TEST_CASE("every embedded model loads, complete and with its size") {
   const auto models = Catalogue().models();
-  CHECK(models.size() == 524);
+  CHECK(models.size() == 551);
   for (const auto& model : models) {
     CAPTURE(model.id);
     CHECK(model.published.exact.has_value() != model.published.counted.has_value());
@@ -129,6 +129,7 @@ TEST_CASE("names of repackings lead to the model that was packed, and how far it
   lead("google_gemma-3-27b-it-Q4_K_M.gguf", "gemma-3-27b", 131072);
   lead("unsloth/Qwen3-30B-A3B-GGUF:UD-Q4_K_XL", "qwen3-30b-a3b", 40960);
   lead("amd/Llama-3.1-70B-Instruct-FP8-KV", "llama-3.1-70b", 131072);
+  lead("huihui-ai/Huihui-Qwen3-30B-A3B-Instruct-2507-abliterated", "qwen3-30b-a3b", 262144);
   lead("internlm/internlm2_5-7b-chat", "internlm2-7b", 32768);
   lead("internlm/internlm2_5-7b-chat-1m", "internlm2-7b", 262144);
   CHECK(read::is_mixed_by_hand("Qwen3-8B-UD-IQ2_XXS.gguf"));
@@ -228,7 +229,7 @@ TEST_CASE("a user's model is found by all its names") {
   CHECK(tiny.shape.kv_heads == 4);
   CHECK(tiny.shape.head_dim == 16);
   CHECK(tiny.file == "mine.json");
-  CHECK(catalogue.models().size() == 525);
+  CHECK(catalogue.models().size() == 552);
 }
 
 TEST_CASE("a user's entry inherits from its base what it does not say") {
@@ -247,7 +248,7 @@ TEST_CASE("a user's entry overrides the preset of the same name") {
   const auto catalogue = with_models(R"({"id": "llama-3-8b", "base": "llama-3-8b", "layers": 12})");
   CHECK(catalogue.model("LLAMA-3-8B", "--model").shape.layers == 12);
   CHECK(catalogue.model("meta-llama/Meta-Llama-3-8B", "--model").shape.layers == 12);
-  CHECK(catalogue.models().size() == 524);
+  CHECK(catalogue.models().size() == 551);
   const auto gpus = with_accelerators(R"({"id": "h100-sxm", "base": "h100-sxm", "price": {"usd_per_hour": 1.5}})");
   const auto h100 = gpus.accelerator("h100-sxm", "--gpu").accelerator;
   CHECK(h100.price_per_hour == quantity::dollars(1.5));
