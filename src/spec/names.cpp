@@ -3,11 +3,13 @@
 #include "llmcalc/formats/dtype.hpp"
 #include "llmcalc/formats/quant.hpp"
 #include "llmcalc/spec/layout.hpp"
+#include "llmcalc/spec/rates.hpp"
 #include "llmcalc/spec/serving.hpp"
 #include "llmcalc/spec/shape.hpp"
 #include "llmcalc/spec/training.hpp"
 #include "llmcalc/spec/word.hpp"
 #include "quantity/lists.hpp"
+#include "spec/image.hpp"
 #include "spec/measurement.hpp"
 
 namespace llmcalc::spec {

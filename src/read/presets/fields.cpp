@@ -108,6 +108,26 @@ void fail_unknown_key(const JsonPlace& object, const std::string& key, std::span
   object.member(key).fail("unknown field '" + key + "'", quantity::did_you_mean(key, known));
 }
 
+std::vector<std::string_view> names_below(const std::vector<std::string_view>& keys, std::string_view path) {
+  std::vector<std::string_view> names;
+  for (const auto key : keys) {
+    if (!key.starts_with(path)) continue;
+    const auto name = key.substr(path.size(), key.find('/', path.size()) - path.size());
+    if (!quantity::contains(names, name)) names.push_back(name);
+  }
+  return names;
+}
+
+namespace {
+
+constexpr std::int64_t most_gib = quantity::kibi * quantity::kibi;
+
+}  // namespace
+
+quantity::Bytes gibibytes(const JsonPlace& value) { return quantity::gib(value.integer(most_gib)); }
+
+quantity::Bytes mebibytes(const JsonPlace& value) { return quantity::mib(value.integer(most_gib * quantity::kibi)); }
+
 std::string read_name(const JsonPlace& value) {
   std::string name = value.string();
   const auto separates = [](char c) { return c == ':' || c == ',' || c == '|' || c == 0x7f || (c >= 0 && c <= ' '); };

@@ -5,6 +5,7 @@
 
 #include "llmcalc/quantity/quantity.hpp"
 #include "llmcalc/spec/accelerator.hpp"
+#include "quantity/lists.hpp"
 #include "quantity/suggest.hpp"
 #include "read/inner/numbers.hpp"
 #include "read/presets.hpp"
@@ -15,6 +16,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
@@ -72,7 +74,7 @@ class PresetDocument {
   std::string file_;
 };
 
-/// One key of an object and what it sets.
+/// One key of an object, "memory/type" of one inside another, and what it sets. They are rows of presets/fields.
 template <class Target>
 struct Field {
   std::string_view key;
@@ -82,18 +84,33 @@ struct Field {
 [[noreturn]] void fail_unknown_key(const JsonPlace& object, const std::string& key,
                                    std::span<const std::string_view> known);
 
+/// Names that follow a path in keys, up to the next "/": "type" behind "memory/".
+std::vector<std::string_view> names_below(const std::vector<std::string_view>& keys, std::string_view path);
+
 /// Reads every key of `object` into `target` by the field of its name.
+/// \param root  where paths begin in the pointer of the object
+template <class Target>
+void read_fields(Target& target, const JsonPlace& object, std::span<const Field<Target>> fields, std::size_t root) {
+  for (const std::string& key : object.keys()) {
+    const JsonPlace value = object.member(key);
+    const auto path = std::string_view(value.pointer()).substr(root);
+    const auto is_within = [&](const auto& field) {
+      return field.key.size() > path.size() && field.key[path.size()] == '/' && field.key.starts_with(path);
+    };
+    if (const auto* field = quantity::find_or_null(fields, path, &Field<Target>::key)) {
+      field->read(target, value);
+    } else if (std::ranges::any_of(fields, is_within)) {
+      read_fields(target, value, fields, root);
+    } else {
+      const auto above = path.substr(0, path.rfind('/') + 1);
+      fail_unknown_key(object, key, names_below(quantity::mapped(fields, &Field<Target>::key), above));
+    }
+  }
+}
+
 template <class Target>
 void read_fields(Target& target, const JsonPlace& object, std::span<const Field<std::type_identity_t<Target>>> fields) {
-  for (const std::string& key : object.keys()) {
-    const auto field = std::ranges::find(fields, std::string_view(key), &Field<Target>::key);
-    if (field == fields.end()) {
-      std::vector<std::string_view> known;
-      for (const auto& each : fields) known.push_back(each.key);
-      fail_unknown_key(object, key, known);
-    }
-    field->read(target, object.member(key));
-  }
+  read_fields(target, object, fields, object.pointer().size() + 1);
 }
 
 inline void assign(std::int64_t& member, const JsonPlace& value) { member = value.integer(max_dimension); }
@@ -140,17 +157,26 @@ void set_positive(Target& target, const JsonPlace& value) {
 }
 
 /// A number that is a part of a whole.
-template <auto member, class Target>
+template <auto... members, class Target>
 void set_share(Target& target, const JsonPlace& value) {
   if (value.number() > 1.0) value.fail("expected a number from 0 to 1");
-  set<member>(target, value);
+  set<members...>(target, value);
 }
 
-/// An object of its own, read by the table of its fields into a member or, without one, into the whole.
-template <const auto& fields, auto... members, class Target>
-void set_group(Target& target, const JsonPlace& value) {
-  read_fields((target.*....*members), value, fields);
+/// A value that is read in its own way, or in the unit that the key names.
+template <auto read, auto... members, class Target>
+void by(Target& target, const JsonPlace& value) {
+  (target.*....*members) = std::invoke(read, value);
 }
+
+/// A value that is checked, and kept for the person who reads the file: nothing is computed from it.
+template <auto read, class Target>
+void for_reference(Target& /*target*/, const JsonPlace& value) {
+  std::invoke(read, value);
+}
+
+quantity::Bytes gibibytes(const JsonPlace& value);  ///< up to a pebibyte: a thousand times the largest accelerator
+quantity::Bytes mebibytes(const JsonPlace& value);
 
 /// Names are single words, so that they can be typed on a command line and joined in lists.
 /// \throws quantity::BadInput for an empty one, white space, ':', ',' and '|'
