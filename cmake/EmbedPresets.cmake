@@ -9,9 +9,9 @@ foreach(
   source IN
   ITEMS formats/dtype read/checkpoint/stored_quant quantity/decimal quantity/error quantity/suggest
         quantity/text spec/names spec/roles
-        read/config/document read/config/expression read/config/expression_text read/config/family
-        read/config/fields read/config/layers read/config/read_config
-        read/config/read_shape read/config/reader read/config/towers read/config/unread read/inner/json_text
+        read/config/document read/config/expression read/config/family
+        read/config/layers read/config/read_config
+        read/config/read_shape read/config/reader read/config/towers read/inner/json_text
         read/presets/accelerator read/presets/fields read/presets/model read/presets/names read/presets/rates)
   list(APPEND llmcalc_preset_reader "${llmcalc_presets_root}/src/${source}.cpp")
 endforeach()

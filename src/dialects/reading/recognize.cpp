@@ -6,8 +6,8 @@
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
+#include "read/checkpoint.hpp"
 #include "read/settings.hpp"
-#include "read/stored_quant.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,5 @@
-#include "read/stored_quant.hpp"
-
 #include "quantity/text.hpp"
+#include "read/checkpoint.hpp"
 
 #include <algorithm>
 #include <iterator>

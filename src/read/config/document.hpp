@@ -1,22 +1,17 @@
 // A config.json as values asked for by key: it knows where each stands, and what it should have been.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include "read/presets/fields.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <cstdint>
-#include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace llmcalc::read {
-
-class JsonPlace;
-
-/// Keys for one thing in the order in which they are tried; "attn_config.kv_n_heads" is a key inside an object.
-using Keys = std::span<const std::string_view>;
 
 /// The integers that a key may hold, both ends included.
 struct Range {
@@ -30,36 +25,33 @@ struct Found {
   std::string pointer;  ///< JSON pointer of the key that held it
 };
 
-/// One object of the file. Every look-up passes over null and over absent keys, and throws quantity::BadInput with
-/// the pointer for a value of another type or outside its range.
+/// One object of the file. It is asked for one thing by keys in the order in which they are tried, "hidden_size ??
+/// n_embd"; "attn_config.kv_n_heads" is a key inside an object. Every look-up passes over null and over absent keys,
+/// and throws quantity::BadInput with the pointer for a value of another type or outside its range.
 class ConfigObject {
  public:
-  ConfigObject(const nlohmann::json& value, std::string pointer, std::string_view place);
+  explicit ConfigObject(JsonPlace place) : place_(std::move(place)) {}
 
-  std::optional<Found<std::int64_t>> integer(Keys keys, Range range) const;
-  std::optional<Found<double>> number(Keys keys) const;
-  std::optional<Found<bool>> boolean(Keys keys) const;
-  std::optional<Found<std::string>> text(Keys keys) const;
-  std::optional<Found<std::vector<std::string>>> texts(Keys keys) const;
+  std::optional<Found<std::int64_t>> integer(std::string_view keys, Range range) const;
+  std::optional<Found<double>> number(std::string_view keys) const;
+  std::optional<Found<bool>> boolean(std::string_view keys) const;
+  std::optional<Found<std::string>> text(std::string_view keys) const;
+  std::optional<Found<std::vector<std::string>>> texts(std::string_view keys) const;
 
   /// The value at "attn_config.kv_n_heads", null included; empty where a step is missing.
   std::optional<Found<const nlohmann::json*>> value(std::string_view path) const;
 
   /// All of it, with its pointer.
-  Found<const nlohmann::json*> whole() const { return {value_, pointer_}; }
+  Found<const nlohmann::json*> whole() const { return {&place_.value(), place_.pointer()}; }
 
-  /// Whether any of the keys is there with a value other than null.
-  bool has(Keys keys) const;
+  /// The first value of the keys other than null.
+  std::optional<Found<const nlohmann::json*>> any(std::string_view keys) const;
+  bool has(std::string_view keys) const { return any(keys).has_value(); }
   /// The object under the first of the keys that holds one.
-  std::optional<ConfigObject> object(Keys keys) const;
+  std::optional<ConfigObject> object(std::string_view keys) const;
 
  private:
-  friend class ConfigDocument;
-  JsonPlace here() const;
-
-  const nlohmann::json* value_;
-  std::string pointer_;
-  std::string place_;
+  JsonPlace place_;
 };
 
 class ConfigDocument {
@@ -68,7 +60,6 @@ class ConfigDocument {
   ConfigDocument(std::string_view json, std::string_view place);
   ConfigDocument(const ConfigDocument&) = delete;
   ConfigDocument& operator=(const ConfigDocument&) = delete;
-  ~ConfigDocument();
 
   /// The whole file: what a multimodal model says outside its text model.
   const ConfigObject& root() const { return root_; }
@@ -78,8 +69,6 @@ class ConfigDocument {
   bool is_nested() const { return nested_; }
   /// Another object of the file in the place of the text model: a tower's. Without one, an object that holds nothing.
   ConfigObject part(std::string_view path) const;
-  /// Whether the text model has one of the keys of an expression such as "hidden_size ?? n_embd".
-  bool has_any(std::string_view keys) const;
 
   const std::string& place() const { return place_; }
   /// "config.json:/num_hidden_layers" of a pointer.
@@ -87,7 +76,7 @@ class ConfigDocument {
 
  private:
   std::string place_;
-  std::unique_ptr<const nlohmann::json> value_;
+  nlohmann::json value_;
   ConfigObject root_;
   ConfigObject text_model_;
   bool nested_;  ///< the text model is an object inside the file

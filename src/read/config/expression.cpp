@@ -3,13 +3,13 @@
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
-#include "read/config/expression_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <span>
 #include <vector>
@@ -66,7 +66,86 @@ std::int64_t Amount::occurrences(const Amount& wanted) const {
   if (!is_list()) return 0;
   return std::ranges::count_if(*value, [&](const auto& one) { return of(one, {}).is_same_as(wanted); });
 }
+
 namespace {
+
+constexpr bool begins_name(char c) { return quantity::is_name_char(c) && !quantity::is_digit(c); }
+constexpr bool goes_on(char c) { return quantity::is_name_char(c) || c == '.'; }
+
+/// The text of an expression, read sign by sign.
+class ExpressionText {
+ public:
+  /// \param place  of the expression, for messages
+  ExpressionText(std::string_view text, std::string_view place) : text_(text), place_(place) {}
+
+  /// Takes a sign unless a longer one stands there.
+  bool take(std::string_view sign) {
+    skip_space();
+    const std::string_view rest = text_.substr(at_);
+    if (!rest.starts_with(sign)) return false;
+    const bool longer = (sign == "?" && rest.starts_with("??")) || (sign == "/" && rest.starts_with("//")) ||
+                        (sign == "!" && rest.starts_with("!="));
+    if (longer) return false;
+    at_ += sign.size();
+    return true;
+  }
+
+  void expect(std::string_view sign) {
+    if (!take(sign)) fail(fmt::format("lacks '{}'", sign));
+  }
+
+  void expect_end() {
+    skip_space();
+    if (at_ != text_.size()) fail("goes on where it should end");
+  }
+
+  /// "attn_config.kv_n_heads"; empty when none stands there.
+  std::string_view take_name() {
+    skip_space();
+    const std::size_t first = at_;
+    if (at_ < text_.size() && begins_name(text_[at_])) {
+      while (at_ < text_.size() && goes_on(text_[at_])) ++at_;
+    }
+    return text_.substr(first, at_ - first);
+  }
+
+  /// A word whose opening quote was taken.
+  std::string_view take_until_quote() {
+    const auto end = text_.find('\'', at_);
+    if (end == std::string_view::npos) fail("lacks a closing quote");
+    const auto inner = text_.substr(at_, end - at_);
+    at_ = end + 1;
+    return inner;
+  }
+
+  bool is_at_digit() {
+    skip_space();
+    return at_ < text_.size() && quantity::is_digit(text_[at_]);
+  }
+
+  /// \pre is_at_digit()
+  double take_number() {
+    double number = 0.0;
+    const char* first = text_.data() + at_;
+    const auto end = std::from_chars(first, text_.data() + text_.size(), number).ptr;
+    at_ += static_cast<std::size_t>(end - first);
+    return number;
+  }
+
+  [[noreturn]] void fail(const std::string& problem) const {
+    throw quantity::BadInput(std::string(place_), fmt::format("the expression '{}' {}", text_, problem),
+                             fmt::format("at its character {}", at_ + 1));
+  }
+
+ private:
+  void skip_space() {
+    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+  }
+
+  std::string_view text_;
+  std::string_view place_;
+  std::size_t at_ = 0;
+};
 
 struct Operator {
   std::string_view sign;
@@ -307,6 +386,12 @@ class Evaluation {
 };
 
 }  // namespace
+
+std::string first_key(std::string_view text) {
+  const auto first = static_cast<std::size_t>(std::ranges::find_if(text, begins_name) - text.begin());
+  const auto rest = text.substr(first);
+  return {rest.begin(), std::ranges::find_if_not(rest, goes_on)};
+}
 
 Amount evaluate(std::string_view text, Names& names, std::string_view place) {
   return Evaluation(text, names, place).whole();

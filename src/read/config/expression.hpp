@@ -59,4 +59,7 @@ class Names {
 /// \throws quantity::BadInput when the text is no expression, or an operand is of the wrong kind
 Amount evaluate(std::string_view text, Names& names, std::string_view place);
 
+/// The first key that an expression names: what a person would add to the file.
+std::string first_key(std::string_view text);
+
 }  // namespace llmcalc::read

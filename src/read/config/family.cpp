@@ -5,8 +5,7 @@
 #include "quantity/suggest.hpp"
 #include "read/config/document.hpp"
 #include "read/config/expression.hpp"
-#include "read/config/expression_text.hpp"
-#include "read/config/fields.hpp"
+#include "read/config/reader.hpp"
 #include "read/presets/embedded_presets.hpp"
 #include "read/presets/fields.hpp"
 #include "read/presets/names.hpp"
@@ -146,9 +145,6 @@ Family Families::inheriting(const json& description, std::string id, std::string
 
 namespace {
 
-constexpr std::array<std::string_view, 1> model_type_key = {"model_type"};
-constexpr std::array<std::string_view, 1> architectures_key = {"architectures"};
-
 /// "Llama" is the architecture of LlamaForCausalLM and of LlamaModel.
 bool is_class_of(std::string_view class_name, std::string_view architecture) {
   if (architecture.empty() || !class_name.starts_with(architecture)) return false;
@@ -168,7 +164,7 @@ std::string lacking_keys(const ConfigDocument& document, const Family& decoder) 
   for (const auto term : {"hidden", "layers", "heads", "ffn", "vocab"}) {
     const auto* described = decoder.field(term);
     const std::string keys = described->get<std::string>();
-    if (document.has_any(keys)) continue;
+    if (document.text_model().has(keys)) continue;
     lacking += fmt::format("{}'{}' ({})", lacking.empty() ? "" : ", ", first_key(keys), term);
   }
   return lacking;
@@ -190,7 +186,7 @@ std::string lacking_keys(const ConfigDocument& document, const Family& decoder) 
 }  // namespace
 
 std::optional<Family> Families::wrapper_of(const ConfigDocument& document) const {
-  const auto outer = document.root().text(model_type_key);
+  const auto outer = document.root().text("model_type");
   auto family = outer ? named(outer->value) : std::nullopt;
   return family && family->description().contains("towers") ? family : std::nullopt;
 }
@@ -209,17 +205,17 @@ std::vector<std::string> names_of(const ConfigDocument& document, const std::opt
   const auto add = [&](const auto& found) {
     if (found) names.push_back(found->value);
   };
-  if (document.is_nested()) add(document.text_model().text(model_type_key));
+  if (document.is_nested()) add(document.text_model().text("model_type"));
   if (wrapper && wrapper->description().contains("text")) {
     names.push_back(wrapper->description().at("text").get<std::string>());
   }
-  add(document.root().text(model_type_key));
+  add(document.root().text("model_type"));
   return names;
 }
 
 /// By the class that a file without a known type names; empty where none is known either.
 std::string_view class_family(const ConfigDocument& document) {
-  const auto classes = document.root().texts(architectures_key);
+  const auto classes = document.root().texts("architectures");
   if (!classes) return {};
   for (const auto& name : classes->value) {
     if (const std::string_view id = family_of_class(name); !id.empty()) return id;
@@ -235,8 +231,8 @@ Family Families::of(const ConfigDocument& document, std::string_view as) const {
     if (auto family = named(name)) return *std::move(family);
   }
   if (const auto id = class_family(document); !id.empty()) return *named(id);
-  const auto inner = document.text_model().text(model_type_key);
-  const auto outer = document.root().text(model_type_key);
+  const auto inner = document.text_model().text("model_type");
+  const auto outer = document.root().text("model_type");
   if (inner) refuse_unknown(*this, document, *inner);
   if (outer) refuse_unknown(*this, document, *outer);
   throw quantity::BadInput(document.at("/model_type"), "is missing, and no known class stands under 'architectures'",

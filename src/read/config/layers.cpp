@@ -1,7 +1,7 @@
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "read/config/reader.hpp"
-#include "read/config/steps.hpp"
+#include "spec/names.hpp"
 #include "spec/roles.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace llmcalc::read {
@@ -47,20 +46,17 @@ std::optional<Period> period_of(const std::vector<bool>& marked) {
 /// encoder its own, or as the file says that it has where some run again, and of those that the family knows. Those
 /// that predict may stand behind them (stepfun-ai/Step-3.5-Flash config.json: 45 layers, 48 words).
 void check_layer_list(ConfigReader& reader) {
-  constexpr std::array<std::string_view, 1> key = {"layer_types"};
-  constexpr std::array<std::string_view, 1> count_key = {"num_hidden_layers"};
-  constexpr std::array<std::string_view, 1> predicting_key = {"num_nextn_predict_layers"};
-  const auto types = reader.object().texts(key);
+  const auto types = reader.object().texts("layer_types");
   if (!types) return;
   reader.came_from("full_every", types->pointer);
   const auto known = reader.field_value("layer_words");
   const auto refuse = [&](const std::string& problem) { reader.refuse("full_every", problem); };
   const spec::Shape& shape = reader.shape();
   const auto layers = shape.stack == spec::Stack::encoder_decoder ? shape.decoder_layers : shape.layers;
-  const auto written = reader.object().number(count_key);
+  const auto written = reader.object().number("num_hidden_layers");
   const bool runs_again = reader.family().layer_field("repeated") != nullptr;
   const bool as_written = runs_again && written && written->value == static_cast<double>(types->value.size());
-  const auto predicting = reader.object().number(predicting_key);
+  const auto predicting = reader.object().number("num_nextn_predict_layers");
   const auto more = static_cast<double>(std::ssize(types->value) - layers);
   if (more != 0 && !(predicting && predicting->value == more) && !as_written) {
     refuse(fmt::format("lists {} layers, expected {}", types->value.size(), layers));
@@ -72,22 +68,10 @@ void check_layer_list(ConfigReader& reader) {
   }
 }
 
-struct MixerName {
-  std::string_view word;
-  spec::MixerWord mixer;
-};
-constexpr std::array mixer_names = {
-    MixerName{"attention", spec::MixerWord::attention},
-    MixerName{"linear", spec::MixerWord::linear},
-    MixerName{"state", spec::MixerWord::state_space},
-    MixerName{"attention-and-state", spec::MixerWord::attention_and_state},
-    MixerName{"none", spec::MixerWord::none},
-};
-
 spec::MixerWord mixer_of(ConfigReader& reader, std::int64_t layer) {
   const Amount amount = reader.layer_value("mixer", layer);
   if (amount.is_absent()) return spec::MixerWord::attention;
-  if (const auto* known = quantity::find_or_null(mixer_names, amount.word, &MixerName::word)) return known->mixer;
+  if (const auto* known = spec::find_name<spec::MixerWord>(amount.word)) return known->value;
   throw quantity::BadInput(reader.family().at("layer", "mixer"), fmt::format("'{}' is no mixer", amount.word));
 }
 

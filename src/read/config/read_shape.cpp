@@ -2,7 +2,7 @@
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 #include "read/config/reader.hpp"
-#include "read/config/steps.hpp"
+#include "spec/names.hpp"
 
 #include <fmt/format.h>
 
@@ -10,9 +10,9 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <vector>
 
 namespace llmcalc::read {
-
 namespace {
 
 using spec::Mlp;
@@ -24,13 +24,8 @@ struct Activation {
   std::optional<Mlp> gated;
 };
 
-constexpr std::array activations = {
-    Activation{"silu", std::nullopt, Mlp::swiglu},      Activation{"swish", std::nullopt, Mlp::swiglu},
-    Activation{"swigluoai", std::nullopt, Mlp::swiglu}, Activation{"gelu", Mlp::gelu, Mlp::geglu},
-    Activation{"gelu_new", Mlp::gelu, Mlp::geglu},      Activation{"gelu_fast", Mlp::gelu, Mlp::geglu},
-    Activation{"gelu_python", Mlp::gelu, Mlp::geglu},   Activation{"gelu_pytorch_tanh", Mlp::gelu, Mlp::geglu},
-    Activation{"quick_gelu", Mlp::gelu, Mlp::geglu},    Activation{"gegelu", std::nullopt, Mlp::geglu},
-    Activation{"relu", Mlp::relu, Mlp::reglu},          Activation{"relu2", Mlp::squared_relu, std::nullopt},
+constexpr Activation activations[] = {
+#include "shape/activations.inc"
 };
 
 /// transformers activations.py, NewGELUActivation; gelu_pytorch_tanh is the same function in one kernel.
@@ -75,15 +70,13 @@ bool belongs(const NumberField& field, const Shape& shape) {
 
 /// The trained length: YaRN's factor counts from the original length (Peng et al. 2023, arXiv:2309.00071).
 void stretch_positions(ConfigReader& reader) {
-  static constexpr std::array<std::string_view, 3> kinds = {"rope_scaling.rope_type", "rope_scaling.type",
-                                                            "rope_parameters.rope_type"};
-  static constexpr std::array<std::string_view, 2> factors = {"rope_scaling.factor", "rope_parameters.factor"};
-  static constexpr std::array<std::string_view, 2> originals = {"rope_scaling.original_max_position_embeddings",
-                                                                "rope_parameters.original_max_position_embeddings"};
+  constexpr std::string_view kinds = "rope_scaling.rope_type ?? rope_scaling.type ?? rope_parameters.rope_type";
+  constexpr std::string_view originals =
+      "rope_scaling.original_max_position_embeddings ?? rope_parameters.original_max_position_embeddings";
   const Range positions = number_field("max_position")->range;
   const auto kind = reader.object().text(kinds);
   if (!kind || kind->value != "yarn") return;
-  const auto factor = reader.object().number(factors);
+  const auto factor = reader.object().number("rope_scaling.factor ?? rope_parameters.factor");
   const auto original = reader.object().integer(originals, positions);
   if (!factor || !original) return;
   const double stretched = std::round(factor->value * static_cast<double>(original->value));
@@ -156,6 +149,82 @@ void read_shape(ConfigReader& reader) {
   for (const auto term : {"norm", "position", "bias"}) reader.by_default(term);
   read_activation(reader);
   read_layers(reader);
+}
+
+namespace {
+
+using spec::LatentShape;
+using spec::LinearAttentionShape;
+using spec::MoeShape;
+using spec::StateShape;
+using spec::Writing;
+
+constexpr std::int64_t most_layers = 2048;
+constexpr std::int64_t most_width = std::int64_t{1} << 17;
+constexpr std::int64_t most_ffn = std::int64_t{1} << 20;
+constexpr std::int64_t most_heads = std::int64_t{1} << 14;
+constexpr std::int64_t most_experts = std::int64_t{1} << 12;
+constexpr std::int64_t most_words = std::int64_t{1} << 28;
+constexpr std::int64_t most_positions = std::int64_t{1} << 32;
+
+template <auto... members>
+auto& part_of(Shape& shape) {
+  return (shape.*....*members);
+}
+
+/// False where there is no such word.
+template <auto... members>
+bool set_word(Shape& shape, std::string_view word) {
+  auto& member = part_of<members...>(shape);
+  const auto* known = spec::find_name<std::remove_reference_t<decltype(member)>>(word);
+  if (known != nullptr) member = known->value;
+  return known != nullptr;
+}
+
+using enum FieldGroup;
+
+constexpr NumberField numbers[] = {
+#include "shape/numbers.inc"
+};
+
+constexpr SwitchField switches[] = {
+#include "shape/switches.inc"
+};
+
+constexpr WordField words[] = {
+#include "shape/words.inc"
+};
+
+/// Read by functions of their own: norms_per_layer is no int64, a classifier is added to what else is extra, the
+/// activation and the gate make one word, and positions may be stretched.
+constexpr std::array<std::string_view, 5> others = {"norms_per_layer", "activation", "gated", "layer_words",
+                                                    "classifier"};
+
+std::vector<std::string_view> all_names() {
+  std::vector<std::string_view> names(others.begin(), others.end());
+  quantity::append(names, quantity::mapped(numbers, &NumberField::name));
+  quantity::append(names, quantity::mapped(switches, &SwitchField::name));
+  quantity::append(names, quantity::mapped(words, &WordField::name));
+  return names;
+}
+
+}  // namespace
+
+std::span<const NumberField> number_fields() { return numbers; }
+std::span<const SwitchField> switch_fields() { return switches; }
+std::span<const WordField> word_fields() { return words; }
+
+const NumberField* number_field(std::string_view name) {
+  return quantity::find_or_null(numbers, name, &NumberField::name);
+}
+
+const SwitchField* switch_field(std::string_view name) {
+  return quantity::find_or_null(switches, name, &SwitchField::name);
+}
+
+std::span<const std::string_view> shape_field_names() {
+  static const std::vector<std::string_view> names = all_names();
+  return names;
 }
 
 }  // namespace llmcalc::read

@@ -2,7 +2,6 @@
 
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
-#include "read/config/expression_text.hpp"
 #include "read/presets/fields.hpp"
 
 #include <fmt/format.h>

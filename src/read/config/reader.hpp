@@ -1,17 +1,57 @@
 // Evaluates the description of a family over a file, and remembers where each value came from.
 #pragma once
 
+#include "llmcalc/spec/shape.hpp"
 #include "read/config.hpp"
 #include "read/config/document.hpp"
 #include "read/config/expression.hpp"
 #include "read/config/family.hpp"
-#include "read/config/fields.hpp"
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace llmcalc::read {
+
+// The fields of a shape that a family describes, in the order in which they are read: a description may use `$name` of
+// those before it.
+
+/// Fields that are only read where the model has what they belong to.
+enum class FieldGroup { always, latent, experts, linear, state };
+
+/// A whole number of the shape. Upper bounds lie well above every published model (Llama 3.1: 126 layers, 16,384 wide;
+/// MT-NLG: 20,480 wide; Kimi K2: 384 experts) and keep any parameter count inside 63 bits.
+struct NumberField {
+  std::string_view name;
+  std::string_view term;  ///< of the vocabulary, for its origin
+  FieldGroup group;
+  Range range;
+  std::int64_t& (*member)(spec::Shape& shape);
+};
+
+struct SwitchField {
+  std::string_view name;
+  bool& (*member)(spec::Shape& shape);
+};
+
+/// A word of a closed vocabulary.
+struct WordField {
+  std::string_view name;
+  bool (*set)(spec::Shape& shape, std::string_view word);  ///< false for a word that is not of the vocabulary
+};
+
+std::span<const NumberField> number_fields();
+std::span<const SwitchField> switch_fields();
+std::span<const WordField> word_fields();
+const NumberField* number_field(std::string_view name);
+const SwitchField* switch_field(std::string_view name);
+
+/// Every field that a description may have under "shape", those that are no member of a shape too.
+std::span<const std::string_view> shape_field_names();
+/// Keys that a description may say of each layer.
+std::span<const std::string_view> layer_field_names();
 
 class ConfigReader : private Names {
  public:
@@ -84,5 +124,32 @@ class ConfigReader : private Names {
   std::vector<std::string> notes_;
   std::vector<spec::ImageRule> images_;
 };
+
+// The steps in which a configuration is read.
+
+/// Everything that the description of a family says of a shape.
+/// \throws quantity::BadInput that names every missing key, or at the key of a value that does not fit
+void read_shape(ConfigReader& reader);
+
+/// The nonlinearity of the MLP: the word of the file and the family's gate make one.
+/// \throws quantity::BadInput at the key of an activation that no kernel is known for
+void read_activation(ConfigReader& reader);
+
+/// Which layers differ from the others: windowed, mixture of experts, linear attention, state space, and in their
+/// sizes. As periods where the family says it so and one by one where it does not.
+void read_layers(ConfigReader& reader);
+
+/// Where files keep encoders of images and sound.
+constexpr std::string_view tower_keys = "vision_config ?? audio_config ?? vision_tower ?? mm_vision_tower";
+
+/// The encoders of images and sound that a file describes beside its text model.
+/// \param text  whose shape gets the towers
+/// \throws quantity::BadInput when a tower's configuration lacks a key
+void read_towers(const Families& families, const Family& wrapper, ConfigReader& text);
+
+/// The keys of a file, of its text model and of its towers that say something which no expression of a family names and
+/// no size is known not to follow from: pointers, those of the text model first.
+std::vector<std::string> unread_keys(const Families& families, const ConfigReader& reader,
+                                     const std::optional<Family>& wrapper);
 
 }  // namespace llmcalc::read

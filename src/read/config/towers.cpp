@@ -1,31 +1,15 @@
 #include "llmcalc/quantity/error.hpp"
-#include "quantity/lists.hpp"
-#include "read/config/steps.hpp"
+#include "read/config/reader.hpp"
+#include "spec/names.hpp"
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 
 namespace llmcalc::read {
 namespace {
 
 using nlohmann::json;
-
-struct FitWord {
-  std::string_view word;
-  spec::ImageFit fit;
-};
-constexpr std::array fit_words = {
-    FitWord{"fixed", spec::ImageFit::fixed},
-    FitWord{"native", spec::ImageFit::native},
-    FitWord{"longest-edge", spec::ImageFit::longest_edge},
-    FitWord{"tiles", spec::ImageFit::tiles},
-    FitWord{"rows", spec::ImageFit::rows},
-    FitWord{"canvas", spec::ImageFit::canvas},
-    FitWord{"grids", spec::ImageFit::grids},
-    FitWord{"budget", spec::ImageFit::budget},
-};
 
 [[noreturn]] void refuse_tower(const ConfigReader& text, const std::string& pointer, const std::string& problem) {
   throw quantity::BadInput(text.document().at(pointer), problem,
@@ -34,10 +18,9 @@ constexpr std::array fit_words = {
 
 /// A tower of whatever type the file names, as AutoModel builds it, says no "like"; its own object says it.
 json of_its_type(json part, const Families& families, const ConfigReader& text) {
-  static constexpr std::array<std::string_view, 1> type_key = {"model_type"};
   if (part.contains("like")) return part;
   const auto at = part.value("at", std::string());
-  const auto type = text.document().part(at).text(type_key);
+  const auto type = text.document().part(at).text("model_type");
   if (!type) refuse_tower(text, "/" + at, "names no model_type, which says what tower it is");
   const auto family = families.named(type->value);
   const bool is_tower = family && family->description().contains("positions");
@@ -108,10 +91,10 @@ class TowerReader {
       return field == described.end() ? otherwise : whole(reader_.computed(*field, place("image")), name);
     };
     const auto word = described.value("fit", std::string());
-    const auto* known = quantity::find_or_null(fit_words, word, &FitWord::word);
+    const auto* known = spec::find_name<spec::ImageFit>(word);
     if (known == nullptr) throw quantity::BadInput(place("image"), "'" + word + "' is no fit of images");
-    return {known->fit,      size("patch", 0),      size("merge", 1), size("least_pixels", 0), size("most_pixels", 0),
-            size("edge", 0), size("most_tiles", 1), size("tokens", 0)};
+    return {known->value,           size("patch", 0), size("merge", 1),      size("least_pixels", 0),
+            size("most_pixels", 0), size("edge", 0),  size("most_tiles", 1), size("tokens", 0)};
   }
 
   /// Each matrix as [inputs, outputs] or [inputs, outputs, bias]; one without inputs is not there.
