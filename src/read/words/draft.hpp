@@ -73,6 +73,10 @@ class QuestionDraft {
   spec::Shape& shape() { return question.model.shape; }
   spec::Training& training() { return question.training; }
   spec::Layout& layout() { return question.layout; }
+  const spec::Shape& shape() const { return question.model.shape; }
+  const spec::Training& training() const { return question.training; }
+  const spec::Layout& layout() const { return question.layout; }
+  const spec::Serving& serving() const { return question.serving; }
 
   bool given(std::string_view term) const { return words.has(term); }
 
@@ -198,6 +202,25 @@ void complete_images(QuestionDraft& draft, std::string_view term, std::int64_t r
 std::int64_t usual_batch(const spec::Question& question);
 void complete_batch(QuestionDraft& draft);  ///< global_batch = micro_batch x grad_accum x dp; \pre layout is complete
 void complete_data(QuestionDraft& draft);   ///< how much a run sees of which nobody says it
+
+/// Which words of a contradiction must have been said, so that it is one.
+enum class Said { either_way, itself, both, not_the_other };
+
+/// One of presets/vocabulary/contradictions*.rows.
+struct Contradiction {
+  std::string_view term;
+  std::string_view other;
+  std::string_view why;
+  std::string_view hint;
+  bool (*holds)(const QuestionDraft& draft);
+  Said said = Said::either_way;
+};
+
+/// A condition that is always met.
+inline bool is_so(const QuestionDraft& /*draft*/) { return true; }
+
+/// \throws quantity::BadInput that names both words of the first that holds
+void refuse(const QuestionDraft& draft, std::span<const Contradiction> contradictions);
 
 /// Refuses combinations of words that no run can have. \pre the draft is complete
 /// \throws quantity::BadInput that names both words of the first contradiction

@@ -100,29 +100,16 @@ bool is_size_alone(const QuestionDraft& draft) {
 /// Programs of a TPU are compiled whole.
 bool is_compiled(const QuestionDraft& draft) { return !spec::can(draft.question.gpu, spec::Ability::eager); }
 
-bool is_plain(const QuestionDraft&) { return true; }
-
 /// Frameworks that people use for a layout, most common first; the first that can do all that is asked is taken, or
 /// else the textbook, which can do everything.
 struct Usage {
-  bool (*holds)(const QuestionDraft& draft);
   std::string_view why;
+  bool (*holds)(const QuestionDraft& draft);
   frameworks::List<Framework> trainers;
 };
 
 constexpr Usage usages[] = {
-    {is_rule, "a rule of thumb", {}},
-    {is_size_alone, "a size alone", {}},
-    {is_compiled, "a TPU", {Framework::maxtext}},
-    {is_split,
-     "tp, pp, cp or ep",
-     {Framework::megatron, Framework::megatron_bridge, Framework::nemo, Framework::deepspeed, Framework::hf}},
-    {has_adapters, "adapters", {Framework::trl, Framework::hf, Framework::llama_factory, Framework::accelerate}},
-    {has_zero, "ZeRO", {Framework::deepspeed, Framework::hf}},
-    {has_fsdp, "FSDP", {Framework::torchtitan, Framework::accelerate, Framework::hf, Framework::trl}},
-    {is_plain,
-     "whole models on each card",
-     {Framework::accelerate, Framework::hf, Framework::trl, Framework::llama_factory}},
+#include "vocabulary/usages.inc"
 };
 
 /// A search over several cards may cut a model in every direction, which few programs can.

@@ -26,80 +26,41 @@ namespace {
 
 constexpr std::string_view expert_rule = "expert_tp x ep = tp x attention_dp";
 
-/// llama.cpp's kernel for flash attention alone reads values of fewer bits (src/llama-context.cpp,
-/// llama_init_from_model: "V cache quantization requires flash_attn").
-void check_cache(const QuestionDraft& draft) {
-  const auto& serving = draft.question.serving;
-  const bool narrow = serving.cache >= spec::CacheType::q8_0;
-  if (spec::reads_gguf(serving.engine) && narrow && !serving.options.flash.value_or(true)) {
-    draft.contradiction("flash", "kv_dtype", "a cache of fewer bits needs flash attention");
-  }
-}
+bool is_on_ggml(const QuestionDraft& draft) { return spec::reads_gguf(draft.serving().engine); }
+
+bool has_ranks(const QuestionDraft& draft) { return spec::kind_of(draft.serving().engine) == spec::EngineKind::server; }
+
+constexpr std::string_view proposing_families[] = {
+#include "vocabulary/proposing_families.inc"
+};
+
+constexpr Contradiction served[] = {
+#include "vocabulary/contradictions_served.inc"
+};
+
+constexpr Contradiction loaded[] = {
+#include "vocabulary/contradictions_loaded.inc"
+};
 
 /// Ranks that nobody said follow from those of tensor parallelism.
 void check_ranks(const QuestionDraft& draft) {
-  if (const auto conflict = spec::server_conflict(draft.question)) {
-    const std::string_view term = draft.given(conflict->term) ? conflict->term : "tp";
-    draft.contradiction(term, conflict->other, conflict->why, std::string(conflict->hint));
-  }
-  const bool has_experts = draft.question.model.shape.moe.experts > 0;
-  if (!has_experts && draft.given("ep") && draft.question.layout.ep > 1)
-    draft.contradiction("ep", "model", "it has no experts");
+  const auto conflict = spec::server_conflict(draft.question);
+  if (!conflict) return;
+  const std::string_view term = draft.given(conflict->term) ? conflict->term : "tp";
+  draft.contradiction(term, conflict->other, conflict->why, std::string(conflict->hint));
 }
 
-/// llama.cpp has no ranks: cards take layers, rows or tensors of a server, of which there may be several.
-void check_placement(const QuestionDraft& draft) {
-  const bool on_ggml = spec::reads_gguf(draft.question.serving.engine);
-  const spec::Layout& layout = draft.question.layout;
-  const bool has_ranks = spec::kind_of(draft.question.serving.engine) == spec::EngineKind::server;
-  if (!on_ggml && draft.given("copies")) {
-    draft.contradiction("copies", "engine", has_ranks ? "it has ranks" : "its layers stand side by side",
-                        fmt::format("--gpus 8 --{} 2: what that leaves over are copies", has_ranks ? "tp" : "pp"));
-  }
-  if (on_ggml && layout.gpus % layout.dp != 0) draft.contradiction("gpus", "copies", "each has as many of them");
-  const std::pair<std::string_view, std::int64_t> ranks[] = {
-      {"dcp", draft.question.serving.layout.dcp},
-      {"attention_dp", draft.question.serving.layout.attention_dp},
-      {"tp", layout.tp},
-      {"pp", layout.pp},
-      {"ep", layout.ep}};
-  for (const auto& [term, count] : ranks) {
-    if (!on_ggml || count == 1) continue;
-    draft.contradiction(term, "engine", "it has no ranks", "--gpus with --split layer, row or tensor spreads a model");
-  }
-}
-
-/// Requests a second and requests in flight follow from each other; what is accepted is a share of what is proposed.
-void check_load(const QuestionDraft& draft) {
-  if (draft.given("rate") && draft.given("concurrency"))
-    draft.contradiction("rate", "concurrency", "as many are in flight as come in the time that one takes");
-  const auto& serving = draft.question.serving;
-  if (spec::reads_only(serving.load) && serving.role != spec::ServerRole::both)
-    draft.contradiction(draft.given("role") ? "role" : "prefill_servers", draft.given("output") ? "output" : "model",
-                        "nothing is written behind what is read");
-  if (draft.given("accept") && draft.question.serving.options.draft.kind == spec::DraftKind::none)
-    draft.contradiction("accept", "draft", "nothing is proposed");
-}
-
-/// Families whose checkpoints hold layers that propose tokens, or come with some (vLLM config/speculative.py,
-/// MTPModelTypes; llama.cpp src/llama-arch.cpp, the nextn tensors). MiniMax-M2's config.json names three.
-constexpr std::array<std::string_view, 11> proposing_families{
-    "deepseek_v3",  "deepseek_v32",     "glm4_moe",   "glm4_moe_lite", "glm_moe_dsa",        "qwen3_next",
-    "qwen3_5_text", "qwen3_5_moe_text", "minimax_m2", "gemma4_text",   "gemma4_unified_text"};
-
-void check_own_layers(const QuestionDraft& draft) {
-  if (draft.question.serving.options.draft.kind != spec::DraftKind::mtp || draft.family.empty()) return;
-  if (std::ranges::find(proposing_families, draft.family) != proposing_families.end()) return;
-  draft.contradiction("draft", "model", "its checkpoint has no layers of its own that propose tokens",
-                      "--draft eagle:N names layers trained beside it, --draft MODEL:N a smaller model");
+void check_role(const QuestionDraft& draft) {
+  if (!spec::reads_only(draft.serving().load) || draft.serving().role == spec::ServerRole::both) return;
+  draft.contradiction(draft.given("role") ? "role" : "prefill_servers", draft.given("output") ? "output" : "model",
+                      "nothing is written behind what is read");
 }
 
 void check_server(const QuestionDraft& draft) {
-  check_placement(draft);
+  refuse(draft, served);
   check_ranks(draft);
-  check_cache(draft);
-  check_load(draft);
-  check_own_layers(draft);
+  refuse(draft, loaded);
+  check_role(draft);
 }
 
 using quantity::product;
