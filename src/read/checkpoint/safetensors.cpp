@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -32,23 +31,10 @@ struct StoredTensor {
   std::uint64_t elements = 0;
 };
 
-/// Tensors that quantizers keep beside the weights: GPTQ and AWQ, compressed-tensors, ModelOpt, bitsandbytes, MXFP4.
-constexpr std::array<std::string_view, 16> beside_weights{".scales",
-                                                          ".qzeros",
-                                                          ".g_idx",
-                                                          ".weight_scale",
-                                                          ".weight_scale_2",
-                                                          ".weight_shape",
-                                                          ".input_scale",
-                                                          ".absmax",
-                                                          ".quant_map",
-                                                          "_scales",
-                                                          ".nested_absmax",
-                                                          ".weight_scale_inv",
-                                                          ".weight_zero_point",
-                                                          ".nested_quant_map",
-                                                          ".inv_freq",
-                                                          ".input_global_scale"};
+/// Tensors that hold no weights.
+constexpr std::string_view beside_weights[] = {
+#include "formats/beside_weights.inc"
+};
 
 struct Packing {
   std::string_view ending;
@@ -56,10 +42,8 @@ struct Packing {
   std::uint64_t weights;  ///< an element
 };
 
-/// Eight 4-bit weights an I32 in GPTQ, AWQ and compressed-tensors; two an octet in NVFP4 and MXFP4.
 constexpr Packing packings[] = {
-    {".qweight", "I32", 8}, {".weight_packed", "I32", 8}, {".weight_packed", "U8", 2},
-    {"_blocks", "U8", 2},   {".weight", "U8", 2},
+#include "formats/packed_weights.inc"
 };
 
 bool is_beside(std::string_view name) {
@@ -92,9 +76,21 @@ bool is_matrix(const StoredTensor* tensor) { return tensor != nullptr && tensor-
 
 /// The tensors of a layer as Llama and its heirs call them.
 struct LlamaTensors {
-  explicit LlamaTensors(const std::vector<StoredTensor>& tensors);
+  explicit LlamaTensors(const std::vector<StoredTensor>& tensors)
+      : table(ending_with(tensors, "embed_tokens.weight")),
+        query(ending_with(tensors, "self_attn.q_proj.weight")),
+        key(ending_with(tensors, "self_attn.k_proj.weight")),
+        gate(ending_with(tensors, "mlp.gate_proj.weight")),
+        norm(ending_with(tensors, "self_attn.q_norm.weight")) {
+    for (const auto& tensor : tensors) layers = std::max(layers, layers_until(tensor.name));
+    if (norm != nullptr && norm->shape.size() == 1) head = norm->shape[0];
+  }
+
   /// All are there, and heads of that width divide them.
-  bool tell_shape() const;
+  bool tell_shape() const {
+    const bool there = layers > 0 && is_matrix(table) && is_matrix(query) && is_matrix(key) && is_matrix(gate);
+    return there && head > 0 && query->shape[0] % head == 0 && key->shape[0] % head == 0;
+  }
 
   std::uint64_t layers = 0;
   const StoredTensor* table;
@@ -104,21 +100,6 @@ struct LlamaTensors {
   const StoredTensor* norm;  ///< of each query
   std::uint64_t head = 128;  ///< Llama 2 and 3, Mistral, Qwen: where no norm says it, the names do not either
 };
-
-LlamaTensors::LlamaTensors(const std::vector<StoredTensor>& tensors)
-    : table(ending_with(tensors, "embed_tokens.weight")),
-      query(ending_with(tensors, "self_attn.q_proj.weight")),
-      key(ending_with(tensors, "self_attn.k_proj.weight")),
-      gate(ending_with(tensors, "mlp.gate_proj.weight")),
-      norm(ending_with(tensors, "self_attn.q_norm.weight")) {
-  for (const auto& tensor : tensors) layers = std::max(layers, layers_until(tensor.name));
-  if (norm != nullptr && norm->shape.size() == 1) head = norm->shape[0];
-}
-
-bool LlamaTensors::tell_shape() const {
-  const bool there = layers > 0 && is_matrix(table) && is_matrix(query) && is_matrix(key) && is_matrix(gate);
-  return there && head > 0 && query->shape[0] % head == 0 && key->shape[0] % head == 0;
-}
 
 /// The weights that a tensor holds: packed ones unpacked, none in scales, zero points and indices. Empty where how it
 /// is packed is not known.
@@ -163,15 +144,10 @@ struct Type {
 };
 
 constexpr Type types[] = {
-    {"BOOL", 8},    {"F4", 4},      {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"U8", 8},   {"I8", 8},    {"F8_E5M2", 8},
-    {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"I16", 16},    {"U16", 16},    {"F16", 16}, {"BF16", 16}, {"I32", 32},
-    {"U32", 32},    {"F32", 32},    {"C64", 64},    {"F64", 64},    {"I64", 64}, {"U64", 64},
+#include "formats/safetensors.inc"
 };
 
-const Type* find_type(std::string_view name) {
-  const auto* found = std::ranges::find(types, name, &Type::name);
-  return found == std::end(types) ? nullptr : found;
-}
+const Type* find_type(std::string_view name) { return quantity::find_or_null(types, name, &Type::name); }
 
 [[noreturn]] void fail(std::string_view place, const std::string& problem) {
   throw BadInput(std::string(place), problem);

@@ -53,9 +53,9 @@ using quantity::is_digit;
 constexpr bool is_separator(char c) { return c == '-' || c == '_' || c == ' ' || c == '/' || c == ':'; }
 
 /// Words around the name of a card that do not tell it from another.
-constexpr std::array<std::string_view, 14> card_words{"nvidia",     "amd",     "intel",    "geforce",    "tesla",
-                                                      "quadro",     "radeon",  "instinct", "graphics",   "gpu",
-                                                      "generation", "edition", "server",   "workstation"};
+constexpr std::string_view card_words[] = {
+#include "vocabulary/card_words.inc"
+};
 
 /// Words that people leave out where the number says enough: "4070 ti super".
 constexpr std::array<std::string_view, 4> card_series{"rtx", "gtx", "rx", "arc"};

@@ -135,14 +135,9 @@ struct PublishedRest {
   Dtype rests;
 };
 
-/// The weights that transformers trains adapters beside where the checkpoint says so itself, whatever else is asked for
-/// (quantizers/ quantizer_*.py, is_trainable; auto.py, merge_quantization_configs). Of NF4 the published ones have
-/// their scales quantized too unless their file says otherwise; MXFP4 is made 16 bits first, and of FP8 its trainers
-/// differ.
+/// Weights beside which adapters are trained as they are published.
 constexpr PublishedRest trained_as_published[] = {
-    {formats::Quant::bnb_nf4, Dtype::nf4_dq},      {formats::Quant::bnb_nf4_single, Dtype::nf4},
-    {formats::Quant::bnb_int8, Dtype::int8},       {formats::Quant::gptq, Dtype::int4_gptq},
-    {formats::Quant::gptq_8bit, Dtype::int8_gptq}, {formats::Quant::awq, Dtype::int4_gptq},
+#include "formats/published_rests.inc"
 };
 
 /// The type of a base that is loaded as it was quantized.
