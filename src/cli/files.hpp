@@ -25,6 +25,10 @@ std::string read_file(const std::filesystem::path& path, std::string_view place)
 bool is_file(const std::filesystem::path& path);
 bool is_folder(const std::filesystem::path& path);
 
+/// A variable of the environment. An empty one counts as unset: both no-color.org and the XDG base directory
+/// specification say so.
+std::string variable(const char* name);
+
 /// The folder in which a file lies, "." where its path says none.
 std::filesystem::path folder_of(const std::filesystem::path& path);
 

@@ -16,11 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
-}
-
 bool is_yes(const char* name) {
   constexpr std::array<std::string_view, 4> yes{"1", "on", "yes", "true"};
   return quantity::contains(yes, quantity::to_lower(variable(name)));

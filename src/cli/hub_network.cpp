@@ -1,6 +1,7 @@
 // The Hub's files over HTTP: /{id}/resolve/{revision}/{file}, of weights only the headers by range requests.
 #include "cli/http.hpp"
 #include "cli/hub.hpp"
+#include "cli/things.hpp"
 #include "cli/weight_files.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
@@ -208,15 +209,13 @@ dialects::Reading fetch(const HubName& name, const HubEnvironment& hub) {
   const Repository repository(name, hub);
   if (!name.quant.empty()) return gguf_reading(repository, name);
   if (const auto config = repository.text("config.json", largest_config)) {
-    auto reading = dialects::read_launch_file(*config, repository.at("config.json"),
-                                              [](const std::string&) { return std::optional<dialects::NamedFile>(); });
+    auto reading = read_alone(*config, repository.at("config.json"));
     add_modelopt(repository, name, reading);
     add_weights(repository, reading);
     return reading;
   }
   if (const auto adapter = repository.text("adapter_config.json", largest_config)) {
-    return dialects::read_launch_file(*adapter, repository.at("adapter_config.json"),
-                                      [](const std::string&) { return std::optional<dialects::NamedFile>(); });
+    return read_alone(*adapter, repository.at("adapter_config.json"));
   }
   return gguf_reading(repository, name);
 }

@@ -10,7 +10,6 @@
 #include "read/presets.hpp"
 
 #include <cstdio>
-#include <cstdlib>
 #include <string_view>
 
 namespace llmcalc::cli {
@@ -107,27 +106,20 @@ void Machine::watch(const std::function<void(const api::GoesOn&)>& work, bool is
 
 namespace {
 
-/// An empty variable counts as unset: both no-color.org and the XDG base directory specification say so.
-std::string_view text_of_variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string_view() : std::string_view(value);
-}
-
 std::optional<std::filesystem::path> user_presets() {
   const std::filesystem::path ours = "llmcalc/presets";
-  if (const auto folder = text_of_variable("XDG_CONFIG_HOME"); !folder.empty())
-    return std::filesystem::path(folder) / ours;
-  if (const auto home = text_of_variable("HOME"); !home.empty()) return std::filesystem::path(home) / ".config" / ours;
+  if (const auto folder = variable("XDG_CONFIG_HOME"); !folder.empty()) return std::filesystem::path(folder) / ours;
+  if (const auto home = variable("HOME"); !home.empty()) return std::filesystem::path(home) / ".config" / ours;
   return std::nullopt;
 }
 
 }  // namespace
 
 Environment read_environment() {
-  const bool plain = text_of_variable("TERM") == "dumb";  // can neither colour nor draw (terminfo's entry of that name)
+  const bool plain = variable("TERM") == "dumb";  // can neither colour nor draw (terminfo's entry of that name)
   return {.terminal = is_terminal(stdout) && !plain,
           .errors_on_terminal = is_terminal(stderr) && !plain,
-          .no_color = !text_of_variable("NO_COLOR").empty(),
+          .no_color = !variable("NO_COLOR").empty(),
           .presets = user_presets()};
 }
 

@@ -32,6 +32,9 @@ bool is_address(std::string_view thing);
 /// be read
 dialects::Reading read_address(const std::string& address, const HubEnvironment& hub);
 
+/// A launch file or a configuration from elsewhere: what it names is there and not asked for.
+dialects::Reading read_alone(std::string_view text, std::string_view name);
+
 /// Files that a thing names, where they lie in its folder or below, or in one between that and the working directory.
 dialects::FindFile files_below(const std::string& folder);
 

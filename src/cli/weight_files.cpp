@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <span>
 #include <string_view>
 #include <system_error>
@@ -201,9 +200,9 @@ std::optional<Checkpoint> read_weight_folder(const fs::path& folder) {
 namespace {
 
 fs::path models_folder() {
-  if (const char* said = std::getenv("OLLAMA_MODELS"); said != nullptr && *said != '\0') return said;
-  const char* home = std::getenv("HOME");
-  return home == nullptr || *home == '\0' ? fs::path() : fs::path(home) / ".ollama" / "models";
+  if (const auto said = variable("OLLAMA_MODELS"); !said.empty()) return said;
+  const auto home = variable("HOME");
+  return home.empty() ? fs::path() : fs::path(home) / ".ollama" / "models";
 }
 
 bool is_plain_name(std::string_view text) {

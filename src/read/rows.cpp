@@ -111,8 +111,6 @@ std::vector<CsvRow> read_csv(std::string_view text, std::string_view place) {
   return rows;
 }
 
-namespace {
-
 using quantity::BadInput;
 using spec::Measure;
 
@@ -151,6 +149,8 @@ struct CsvFile {
     begin();
   }
 };
+
+namespace {
 
 /// Columns that are the answer or say where it came from. `params` is for people: the shape says how many there are.
 constexpr std::string_view other_columns[] = {"id",   "quantity", "value", "step",   "source",
@@ -254,33 +254,23 @@ std::string column_name(std::string_view written, std::string_view place) {
                  quantity::did_you_mean(written, names));
 }
 
-struct MeasuredRows::Parts : CsvFile {
-  using CsvFile::CsvFile;
-
-  MeasuredRun run_of(const CsvRow& row) const { return read_run(header.cells, row, place_of(row)); }
-};
-
-MeasuredRows::MeasuredRows(std::string csv, std::string_view file)
-    : parts_(std::make_unique<Parts>(std::move(csv), quantity::printable(file))) {
-  Parts& parts = *parts_;
-  parts.begin();
-  if (parts.header.cells.empty()) throw BadInput(parts.place, "the file has no header");
-  parts.header.cells = columns_of(parts.header, parts.place_of(parts.header));
-  parts.check([&](const CsvRow& row) { (void)parts.run_of(row); });
+MeasuredRows::MeasuredRows(std::string csv, std::string_view place)
+    : file_(std::make_unique<CsvFile>(std::move(csv), quantity::printable(place))) {
+  CsvFile& file = *file_;
+  file.begin();
+  if (file.header.cells.empty()) throw BadInput(file.place, "the file has no header");
+  file.header.cells = columns_of(file.header, file.place_of(file.header));
+  file.check([&](const CsvRow& row) { read_run(file.header.cells, row, file.place_of(row)); });
 }
 
 MeasuredRows::MeasuredRows(MeasuredRows&&) noexcept = default;
 MeasuredRows::~MeasuredRows() = default;
 
-std::size_t MeasuredRows::count() const { return parts_->count; }
+std::size_t MeasuredRows::count() const { return file_->count; }
 
-MeasuredRun MeasuredRows::next() { return parts_->run_of(*parts_->next()); }
-
-std::vector<MeasuredRun> read_measured(std::string_view csv, std::string_view place) {
-  MeasuredRows rows(std::string(csv), place);
-  std::vector<MeasuredRun> all;
-  while (all.size() < rows.count()) all.push_back(rows.next());
-  return all;
+MeasuredRun MeasuredRows::next() {
+  const CsvRow row = *file_->next();
+  return read_run(file_->header.cells, row, file_->place_of(row));
 }
 
 namespace {

@@ -48,6 +48,8 @@ std::string configuration(const MeasuredRun& run);
 /// \throws quantity::BadInput at `place` with the nearest names when the schema has no such column
 std::string column_name(std::string_view written, std::string_view place);
 
+struct CsvFile;
+
 /// The measured runs of a file, of which one is held at a time.
 class MeasuredRows {
  public:
@@ -63,13 +65,8 @@ class MeasuredRows {
   MeasuredRun next();
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  std::unique_ptr<CsvFile> file_;
 };
-
-/// All of them at once.
-/// \throws quantity::BadInput as MeasuredRows does
-std::vector<MeasuredRun> read_measured(std::string_view csv, std::string_view place);
 
 /// The words of one row or entry.
 struct RunRow {

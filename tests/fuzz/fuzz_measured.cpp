@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 using namespace llmcalc;
@@ -15,7 +16,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const read::Catalogue catalogue;
   try {
-    for (const auto& run : read::read_measured(text, "runs.csv")) {
+    read::MeasuredRows rows(std::string(text), "runs.csv");
+    for (auto left = rows.count(); left > 0; --left) {
+      const auto run = rows.next();
       try {
         read::resolve(run.question, std::nullopt, catalogue);
       } catch (const quantity::BadInput&) {  // a row that cannot be answered is counted, and the next one is read

@@ -1,6 +1,6 @@
 // Any bytes as a snapshot of PyTorch's memory.
 #include "llmcalc/quantity/error.hpp"
-#include "read/snapshot.hpp"
+#include "read/settings.hpp"
 
 #include <cstddef>
 #include <cstdint>

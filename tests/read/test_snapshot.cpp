@@ -2,7 +2,7 @@
 // the protocols that torch has written.
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "read/snapshot.hpp"
+#include "read/settings.hpp"
 
 #include <fstream>
 #include <iterator>

@@ -105,8 +105,9 @@ std::vector<Asked> read_rows(int count, char** files) {
   std::vector<Asked> rows;
   for (int i = 1; i < count; ++i) {
     std::ifstream file(files[i]);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    for (const auto& run : read::read_measured(text, files[i])) {
+    read::MeasuredRows measured(std::string(std::istreambuf_iterator<char>(file), {}), files[i]);
+    for (auto left = measured.count(); left > 0; --left) {
+      const auto run = measured.next();
       if (!spec::is_rate(run.measure) && run.measure != spec::Measure::ttft && run.measure != spec::Measure::tpot)
         continue;
       try {

@@ -3,7 +3,7 @@
 #include "dialects/machine/texts.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/format.hpp"
-#include "read/snapshot.hpp"
+#include "read/settings.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,10 @@
 // Little-endian values from the beginning of a file, each checked against what the file holds.
 #pragma once
 
+#include "llmcalc/quantity/error.hpp"
 #include "read/checkpoint.hpp"
+
+#include <fmt/format.h>
 
 #include <bit>
 #include <cstdint>
@@ -34,12 +37,20 @@ class ByteReader {
     position_ += count;
     return text;
   }
-  void skip(std::uint64_t count);
+  void skip(std::uint64_t count) {
+    check_left(count);
+    position_ += count;
+  }
 
-  [[noreturn]] void fail(const std::string& problem) const;
+  [[noreturn]] void fail(const std::string& problem) const {
+    throw quantity::BadInput(fmt::format("{}:byte {}", place_, position_), problem);
+  }
 
   /// Refuses a count of things of which each takes at least so many bytes, where the file has no room for them.
-  void check_count(std::uint64_t count, std::uint64_t least_size, std::string_view what) const;
+  void check_count(std::uint64_t count, std::uint64_t least_size, std::string_view what) const {
+    if (count <= left() / least_size) return;
+    fail(fmt::format("{} {} do not fit into the {} bytes that follow", count, what, left()));
+  }
 
  private:
   bool holds(std::uint64_t count) const {
@@ -47,8 +58,15 @@ class ByteReader {
     return position_ >= begin_ && position_ <= end && count <= end - position_;
   }
   /// Brings so many bytes into the window.
-  void fetch(std::uint64_t count);
-  void check_left(std::uint64_t count) const;
+  void fetch(std::uint64_t count) {
+    check_left(count);
+    if (!file_.further) throw MoreBytes{position_ + count};
+    window_ = file_.further(position_, count);
+    begin_ = position_;
+  }
+  void check_left(std::uint64_t count) const {
+    if (count > left()) fail(fmt::format("the file ends here, {} bytes short", count - left()));
+  }
 
   template <class Integer>
   Integer integer() {

@@ -1,7 +1,5 @@
-#include "read/snapshot.hpp"
-
-#include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
+#include "read/settings.hpp"
 #include "read/settings/archive.hpp"
 
 #include <fmt/format.h>
@@ -12,8 +10,6 @@
 
 namespace llmcalc::read {
 namespace {
-
-using quantity::BadInput;
 
 /// A value of the stack: a number, a piece of the bytes, or the place of a list or a dictionary.
 struct Value {
@@ -45,221 +41,6 @@ struct Facts {
   Action action = Action::none;
 };
 
-/// The operations of CPython's Lib/pickletools.py that a dictionary of plain values takes, protocols 2 to 5. Of lists
-/// only members that say something here are kept.
-class Walker {
- public:
-  Walker(std::string_view bytes, std::string_view place) : bytes_(bytes), place_(place) {}
-
-  std::vector<RecordedMemory> read() {
-    while (true) {
-      const auto code = static_cast<unsigned char>(take(1).front());
-      if (code == '.') break;
-      if (!takes_plain(code) && !takes_group(code) && !takes_memo(code)) {
-        fail(fmt::format("has an operation 0x{:02x} at byte {} that no snapshot of memory has", code, at_ - 1));
-      }
-    }
-    const Value root = pop();
-    if (root.kind != Value::Kind::table) fail("is no dictionary, which a snapshot of memory is");
-    return recorded(tables_[root.payload]);
-  }
-
- private:
-  using Kind = Value::Kind;
-
-  [[noreturn]] void fail(const std::string& problem) const { throw BadInput(std::string(place_), problem); }
-
-  std::string_view take(std::uint64_t count) {
-    if (count > bytes_.size() - at_) fail(fmt::format("ends within what begins at byte {}", at_));
-    const auto piece = bytes_.substr(at_, count);
-    at_ += count;
-    return piece;
-  }
-  std::uint64_t number(std::size_t width) { return number_at(take(width), 0, width); }
-  Value pop() {
-    if (stack_.size() <= (marks_.empty() ? 0 : marks_.back()))
-      fail(fmt::format("takes more than it has at byte {}", at_));
-    const Value value = stack_.back();
-    stack_.pop_back();
-    return value;
-  }
-  void push_signed(std::size_t width) {
-    if (width > 8) fail(fmt::format("holds a whole number of {} bytes", width));
-    const auto unused = static_cast<unsigned>(64 - 8 * width);
-    const auto raw = width == 0 ? 0 : std::bit_cast<std::int64_t>(number(width) << unused) >> unused;
-    stack_.push_back({std::bit_cast<std::uint64_t>(raw), 0, Kind::number});
-  }
-  void push_text(std::size_t width) {
-    const auto length = number(width);
-    const auto begin = at_;
-    take(length);
-    stack_.push_back({begin, static_cast<std::uint32_t>(std::min<std::uint64_t>(length, UINT32_MAX)), Kind::text});
-  }
-  std::string_view text(const Value& value) const {
-    return value.kind == Kind::text ? bytes_.substr(value.payload, value.length) : std::string_view();
-  }
-
-  bool takes_plain(unsigned char code);
-  bool takes_group(unsigned char code);
-  bool takes_memo(unsigned char code);
-  std::size_t mark();
-  void add(const Value& list, const Value& item);
-  void set(const Value& table, const Value& key, const Value& value);
-  std::int64_t amount(const Value& value) const;
-  std::vector<RecordedMemory> recorded(const Facts& root) const;
-
-  std::string_view bytes_;
-  std::string_view place_;
-  std::size_t at_ = 0;
-  std::vector<Value> stack_ = {};
-  std::vector<std::size_t> marks_ = {};
-  std::vector<Value> memo_ = {};
-  std::vector<Facts> tables_ = {};
-  std::vector<std::vector<Value>> lists_ = {{}};  ///< the first is nobody's
-};
-
-bool Walker::takes_plain(unsigned char code) {
-  switch (code) {
-    case 0x80: take(1); return true;  // the protocol
-    case 0x95: take(8); return true;  // a frame
-    case 'N':
-    case 0x88:
-    case 0x89: stack_.push_back({}); return true;
-    case 'G':
-      take(8);
-      stack_.push_back({});
-      return true;
-    case 'J': push_signed(4); return true;
-    case 'K': stack_.push_back({number(1), 0, Kind::number}); return true;
-    case 'M': stack_.push_back({number(2), 0, Kind::number}); return true;
-    case 0x8a: push_signed(number(1)); return true;
-    case 'C':
-    case 'U':
-    case 0x8c: push_text(1); return true;
-    case 'B':
-    case 'T':
-    case 'X': push_text(4); return true;
-    case 0x8d:
-    case 0x8e: push_text(8); return true;
-    default: return false;
-  }
-}
-
-std::size_t Walker::mark() {
-  if (marks_.empty()) fail(fmt::format("takes more than it has at byte {}", at_));
-  const auto begin = marks_.back();
-  marks_.pop_back();
-  return begin;
-}
-
-void Walker::add(const Value& list, const Value& item) {
-  if (list.kind != Kind::list) return;
-  const bool says =
-      item.kind == Kind::list ||
-      (item.kind == Kind::table && (tables_[item.payload].total > 0 || tables_[item.payload].action != Action::none));
-  if (says) lists_[list.payload].push_back(item);
-}
-
-/// One allocation never takes a tebibyte, and sums of all that fit into a file are whole numbers.
-std::int64_t Walker::amount(const Value& value) const {
-  constexpr auto largest = std::int64_t{1} << 40;
-  const auto number = std::bit_cast<std::int64_t>(value.payload);
-  if (value.kind != Kind::number || number < 0 || number > largest) {
-    fail(fmt::format("holds at byte {} an amount that is none of an accelerator's memory", at_));
-  }
-  return number;
-}
-
-void Walker::set(const Value& table, const Value& key, const Value& value) {
-  if (table.kind != Kind::table) fail(fmt::format("adds at byte {} to what is no dictionary", at_));
-  Facts& facts = tables_[table.payload];
-  const auto name = text(key);
-  const auto place = static_cast<std::uint32_t>(value.kind == Kind::list ? value.payload : 0);
-  if (name == "size") facts.size = amount(value);
-  if (name == "total_size") facts.total = amount(value);
-  if (name == "allocated_size") facts.allocated = amount(value);
-  if (name == "device" && value.kind == Kind::number) facts.device = std::bit_cast<std::int64_t>(value.payload);
-  if (name == "segments") facts.segments = place;
-  if (name == "device_traces") facts.traces = place;
-  if (name != "action") return;
-  const auto* known = quantity::find_or_null(actions, text(value), &ActionName::name);
-  facts.action = known == nullptr ? Action::none : known->action;
-}
-
-bool Walker::takes_group(unsigned char code) {
-  const auto drop = [&](std::size_t count) {
-    for (; count > 0; --count) pop();
-    stack_.push_back({});
-  };
-  switch (code) {
-    case '(': marks_.push_back(stack_.size()); return true;
-    case '0': pop(); return true;
-    case ')': stack_.push_back({}); return true;
-    case ']':
-      stack_.push_back({lists_.size(), 0, Kind::list});
-      lists_.emplace_back();
-      return true;
-    case '}':
-      stack_.push_back({tables_.size(), 0, Kind::table});
-      tables_.emplace_back();
-      return true;
-    case 0x85: drop(1); return true;
-    case 0x86: drop(2); return true;
-    case 0x87: drop(3); return true;
-    case 't':
-      stack_.resize(mark());
-      stack_.push_back({});
-      return true;
-    case 'a': {
-      const Value item = pop();
-      const Value list = pop();
-      stack_.push_back(list);
-      add(list, item);
-      return true;
-    }
-    case 's': {
-      const Value value = pop();
-      const Value key = pop();
-      const Value table = pop();
-      stack_.push_back(table);
-      set(table, key, value);
-      return true;
-    }
-    case 'e':
-    case 'u': {
-      const auto begin = mark();
-      if (begin == 0) fail(fmt::format("takes more than it has at byte {}", at_));
-      const Value group = stack_[begin - 1];
-      for (auto i = begin; code == 'e' && i < stack_.size(); ++i) add(group, stack_[i]);
-      for (auto i = begin; code == 'u' && i + 1 < stack_.size(); i += 2) set(group, stack_[i], stack_[i + 1]);
-      stack_.resize(begin);
-      return true;
-    }
-    default: return false;
-  }
-}
-
-bool Walker::takes_memo(unsigned char code) {
-  const auto put = [&](std::uint64_t place) {
-    if (place > bytes_.size()) fail(fmt::format("keeps more at byte {} than it holds", at_));
-    if (place >= memo_.size()) memo_.resize(place + 1);
-    memo_[place] = pop();
-    stack_.push_back(memo_[place]);
-  };
-  const auto get = [&](std::uint64_t place) {
-    if (place >= memo_.size()) fail(fmt::format("mentions at byte {} what it does not hold", at_));
-    stack_.push_back(memo_[place]);
-  };
-  switch (code) {
-    case 'q': put(number(1)); return true;
-    case 'r': put(number(4)); return true;
-    case 0x94: put(memo_.size()); return true;
-    case 'h': get(number(1)); return true;
-    case 'j': get(number(4)); return true;
-    default: return false;
-  }
-}
-
 /// Amounts of an accelerator run through its events backward from what it holds: the first of them is what it held
 /// when the recording began.
 void replay(const std::vector<Value>& events, const std::vector<Facts>& tables, RecordedMemory& memory) {
@@ -280,34 +61,225 @@ void replay(const std::vector<Value>& events, const std::vector<Facts>& tables, 
   memory.is_recorded = memory.is_recorded || !events.empty();
 }
 
-std::vector<RecordedMemory> Walker::recorded(const Facts& root) const {
-  constexpr std::int64_t most_devices = 1'024;
-  std::vector<RecordedMemory> all;
-  const auto of = [&](std::int64_t device) -> RecordedMemory& {
-    if (device < 0 || device >= most_devices) fail(fmt::format("names an accelerator {}", device));
-    while (all.size() <= static_cast<std::size_t>(device)) all.push_back({static_cast<std::int64_t>(all.size())});
-    return all[static_cast<std::size_t>(device)];
-  };
-  for (const Value& each : lists_[root.segments]) {
-    if (each.kind != Kind::table) continue;
-    const Facts& segment = tables_[each.payload];
-    RecordedMemory& memory = of(segment.device);
-    memory.allocated += segment.allocated;
-    memory.reserved += segment.total;
+/// The operations of CPython's Lib/pickletools.py that a dictionary of plain values takes, protocols 2 to 5. Of lists
+/// only members that say something here are kept.
+class Walker : PickleBytes {
+ public:
+  Walker(std::string_view bytes, std::string_view place) : PickleBytes(bytes, place) {}
+
+  std::vector<RecordedMemory> read() {
+    while (true) {
+      const auto code = static_cast<unsigned char>(take(1).front());
+      if (code == '.') break;
+      if (!takes_plain(code) && !takes_group(code) && !takes_memo(code)) {
+        fail(fmt::format("has an operation 0x{:02x} at byte {} that no snapshot of memory has", code, at_ - 1));
+      }
+    }
+    const Value root = pop();
+    if (root.kind != Value::Kind::table) fail("is no dictionary, which a snapshot of memory is");
+    return recorded(tables_[root.payload]);
   }
-  for (RecordedMemory& memory : all) {
-    memory.most_allocated = memory.allocated;
-    memory.most_reserved = memory.reserved;
+
+ private:
+  using Kind = Value::Kind;
+
+  Value pop() {
+    if (stack_.size() <= (marks_.empty() ? 0 : marks_.back()))
+      fail(fmt::format("takes more than it has at byte {}", at_));
+    const Value value = stack_.back();
+    stack_.pop_back();
+    return value;
   }
-  std::int64_t device = 0;
-  for (const Value& each : lists_[root.traces]) {
-    std::vector<Value> events = each.kind == Kind::list ? lists_[each.payload] : std::vector<Value>();
-    std::erase_if(events, [](const Value& event) { return event.kind != Kind::table; });
-    replay(events, tables_, of(device++));
+  void push_signed(std::size_t width) {
+    stack_.push_back({std::bit_cast<std::uint64_t>(whole(width)), 0, Kind::number});
   }
-  std::erase_if(all, [](const RecordedMemory& memory) { return memory.reserved == 0 && !memory.is_recorded; });
-  return all;
-}
+  void push_text(std::size_t width) {
+    const auto length = number(width);
+    const auto begin = at_;
+    take(length);
+    stack_.push_back({begin, static_cast<std::uint32_t>(std::min<std::uint64_t>(length, UINT32_MAX)), Kind::text});
+  }
+  std::string_view text(const Value& value) const {
+    return value.kind == Kind::text ? bytes_.substr(value.payload, value.length) : std::string_view();
+  }
+
+  bool takes_plain(unsigned char code) {
+    switch (code) {
+      case 0x80: take(1); return true;  // the protocol
+      case 0x95: take(8); return true;  // a frame
+      case 'N':
+      case 0x88:
+      case 0x89: stack_.push_back({}); return true;
+      case 'G':
+        take(8);
+        stack_.push_back({});
+        return true;
+      case 'J': push_signed(4); return true;
+      case 'K': stack_.push_back({number(1), 0, Kind::number}); return true;
+      case 'M': stack_.push_back({number(2), 0, Kind::number}); return true;
+      case 0x8a: push_signed(number(1)); return true;
+      case 'C':
+      case 'U':
+      case 0x8c: push_text(1); return true;
+      case 'B':
+      case 'T':
+      case 'X': push_text(4); return true;
+      case 0x8d:
+      case 0x8e: push_text(8); return true;
+      default: return false;
+    }
+  }
+
+  bool takes_group(unsigned char code) {
+    const auto drop = [&](std::size_t count) {
+      for (; count > 0; --count) pop();
+      stack_.push_back({});
+    };
+    switch (code) {
+      case '(': marks_.push_back(stack_.size()); return true;
+      case '0': pop(); return true;
+      case ')': stack_.push_back({}); return true;
+      case ']':
+        stack_.push_back({lists_.size(), 0, Kind::list});
+        lists_.emplace_back();
+        return true;
+      case '}':
+        stack_.push_back({tables_.size(), 0, Kind::table});
+        tables_.emplace_back();
+        return true;
+      case 0x85: drop(1); return true;
+      case 0x86: drop(2); return true;
+      case 0x87: drop(3); return true;
+      case 't':
+        stack_.resize(mark());
+        stack_.push_back({});
+        return true;
+      case 'a': {
+        const Value item = pop();
+        const Value list = pop();
+        stack_.push_back(list);
+        add(list, item);
+        return true;
+      }
+      case 's': {
+        const Value value = pop();
+        const Value key = pop();
+        const Value table = pop();
+        stack_.push_back(table);
+        set(table, key, value);
+        return true;
+      }
+      case 'e':
+      case 'u': {
+        const auto begin = mark();
+        if (begin == 0) fail(fmt::format("takes more than it has at byte {}", at_));
+        const Value group = stack_[begin - 1];
+        for (auto i = begin; code == 'e' && i < stack_.size(); ++i) add(group, stack_[i]);
+        for (auto i = begin; code == 'u' && i + 1 < stack_.size(); i += 2) set(group, stack_[i], stack_[i + 1]);
+        stack_.resize(begin);
+        return true;
+      }
+      default: return false;
+    }
+  }
+
+  bool takes_memo(unsigned char code) {
+    const auto put = [&](std::uint64_t place) {
+      if (place > bytes_.size()) fail(fmt::format("keeps more at byte {} than it holds", at_));
+      if (place >= memo_.size()) memo_.resize(place + 1);
+      memo_[place] = pop();
+      stack_.push_back(memo_[place]);
+    };
+    const auto get = [&](std::uint64_t place) {
+      if (place >= memo_.size()) fail(fmt::format("mentions at byte {} what it does not hold", at_));
+      stack_.push_back(memo_[place]);
+    };
+    switch (code) {
+      case 'q': put(number(1)); return true;
+      case 'r': put(number(4)); return true;
+      case 0x94: put(memo_.size()); return true;
+      case 'h': get(number(1)); return true;
+      case 'j': get(number(4)); return true;
+      default: return false;
+    }
+  }
+
+  std::size_t mark() {
+    if (marks_.empty()) fail(fmt::format("takes more than it has at byte {}", at_));
+    const auto begin = marks_.back();
+    marks_.pop_back();
+    return begin;
+  }
+
+  void add(const Value& list, const Value& item) {
+    if (list.kind != Kind::list) return;
+    const bool says =
+        item.kind == Kind::list ||
+        (item.kind == Kind::table && (tables_[item.payload].total > 0 || tables_[item.payload].action != Action::none));
+    if (says) lists_[list.payload].push_back(item);
+  }
+
+  void set(const Value& table, const Value& key, const Value& value) {
+    if (table.kind != Kind::table) fail(fmt::format("adds at byte {} to what is no dictionary", at_));
+    Facts& facts = tables_[table.payload];
+    const auto name = text(key);
+    const auto place = static_cast<std::uint32_t>(value.kind == Kind::list ? value.payload : 0);
+    if (name == "size") facts.size = amount(value);
+    if (name == "total_size") facts.total = amount(value);
+    if (name == "allocated_size") facts.allocated = amount(value);
+    if (name == "device" && value.kind == Kind::number) facts.device = std::bit_cast<std::int64_t>(value.payload);
+    if (name == "segments") facts.segments = place;
+    if (name == "device_traces") facts.traces = place;
+    if (name != "action") return;
+    const auto* known = quantity::find_or_null(actions, text(value), &ActionName::name);
+    facts.action = known == nullptr ? Action::none : known->action;
+  }
+
+  /// One allocation never takes a tebibyte, and sums of all that fit into a file are whole numbers.
+  std::int64_t amount(const Value& value) const {
+    constexpr auto largest = std::int64_t{1} << 40;
+    const auto number = std::bit_cast<std::int64_t>(value.payload);
+    if (value.kind != Kind::number || number < 0 || number > largest) {
+      fail(fmt::format("holds at byte {} an amount that is none of an accelerator's memory", at_));
+    }
+    return number;
+  }
+
+  std::vector<RecordedMemory> recorded(const Facts& root) const {
+    constexpr std::int64_t most_devices = 1'024;
+    std::vector<RecordedMemory> all;
+    const auto of = [&](std::int64_t device) -> RecordedMemory& {
+      if (device < 0 || device >= most_devices) fail(fmt::format("names an accelerator {}", device));
+      while (all.size() <= static_cast<std::size_t>(device)) all.push_back({static_cast<std::int64_t>(all.size())});
+      return all[static_cast<std::size_t>(device)];
+    };
+    for (const Value& each : lists_[root.segments]) {
+      if (each.kind != Kind::table) continue;
+      const Facts& segment = tables_[each.payload];
+      RecordedMemory& memory = of(segment.device);
+      memory.allocated += segment.allocated;
+      memory.reserved += segment.total;
+    }
+    for (RecordedMemory& memory : all) {
+      memory.most_allocated = memory.allocated;
+      memory.most_reserved = memory.reserved;
+    }
+    std::int64_t device = 0;
+    for (const Value& each : lists_[root.traces]) {
+      std::vector<Value> events = each.kind == Kind::list ? lists_[each.payload] : std::vector<Value>();
+      std::erase_if(events, [](const Value& event) { return event.kind != Kind::table; });
+      replay(events, tables_, of(device++));
+    }
+    std::erase_if(all, [](const RecordedMemory& memory) { return memory.reserved == 0 && !memory.is_recorded; });
+    return all;
+  }
+
+  std::vector<Value> stack_ = {};
+  std::vector<std::size_t> marks_ = {};
+  std::vector<Value> memo_ = {};
+  std::vector<Facts> tables_ = {};
+  std::vector<std::vector<Value>> lists_ = {{}};  ///< the first is nobody's
+};
 
 }  // namespace
 

@@ -157,99 +157,8 @@ std::optional<spec::RecomputePolicy> details_policy(const Given& word) {
   return std::nullopt;
 }
 
-class PlanReader {
- public:
-  PlanReader(const std::vector<Given>& given, const std::optional<ConfigText>& config, const Catalogue& catalogue);
-  PlanWords read() &&;
-
- private:
-  void refuse_idle_details() const;
-  void take(const Given& word);
-  void add_choices(const Given& word);
-  std::vector<Given> accelerators(const Given& word);
-  std::vector<Given> varied(const std::vector<Given>& variant) const;
-  void add_bases();
-  void vary(const std::vector<Given>& values);
-  const Given* impossible(const Question& base) const;
-  void refuse_impossible(const Question& base) const;
-  Given framework_of(const std::vector<Given>& words) const;
-  PlanBase base_of(const std::vector<Given>& variant) const;
-
-  const std::optional<ConfigText>& config_;
-  const Catalogue& catalogue_;
-  std::vector<Given> chosen_;                     ///< one for each value that the search may choose
-  std::vector<Given> details_;                    ///< of recompute: modules of selective, kept results of full
-  std::vector<std::vector<Given>> variants_{{}};  ///< the words of each run
-  std::vector<std::string> varied_;               ///< terms that have several values
-  bool of_any_ = false;                           ///< all accelerators that there are, and not those of a list
-  PlanWords plan_;
-};
-
-PlanReader::PlanReader(const std::vector<Given>& given, const std::optional<ConfigText>& config,
-                       const Catalogue& catalogue)
-    : config_(config), catalogue_(catalogue) {
-  for (const Given& word : given) {
-    if (details_policy(word)) details_.push_back(word);
-  }
-  for (const Given& word : given) take(word);
-  refuse_idle_details();
-}
-
-/// Details that somebody typed belong to one way to recompute; a file may hold them beside another.
-void PlanReader::refuse_idle_details() const {
-  for (const Given& word : details_) {
-    Question read;
-    apply(word, read);
-    const auto policy = *details_policy(word);
-    const auto is_theirs = [&](const spec::Recompute& recompute) { return recompute.policy == policy; };
-    if (word.origin.source != Source::flag || std::ranges::any_of(plan_.choices.recompute, is_theirs)) continue;
-    const std::string name(spec::name_of(policy));
-    throw BadInput(word.origin.where,
-                   quantity::quoted(word.text) + " belongs to " + name + " recompute, which is not said",
-                   "--recompute " + name);
-  }
-}
-
-void PlanReader::take(const Given& word) {
-  const auto name = canonical(word.term);
-  const bool of_file = word.origin.source != Source::flag;
-  if (name == "eval_batch" && of_file) return;  // which runs that trainer as well, between the steps
-  refuse(word);
-  if (details_policy(word)) return;
-  if (name == "zero" || is_choice(name)) return add_choices(word);
-  vary(name == "gpu" ? accelerators(word) : is_among(name, varying_terms) ? parts_of(word) : std::vector{word});
-}
-
-void PlanReader::add_choices(const Given& word) {
-  for (const Given& part : parts_of(word)) {
-    const Words spelled({part});
-    chosen_.push_back(part);
-    for (const ChoiceTerm& choice : choice_terms) {
-      const Given* value = spelled.find(choice.name);
-      if (value == nullptr) continue;
-      Question said;
-      apply(*value, said);
-      for (const Given& detail : details_) {
-        if (details_policy(detail) == said.training.recompute.policy) apply(detail, said);
-      }
-      choice.add(plan_.choices, said);
-    }
-  }
-}
-
 /// \throws quantity::BadInput never: a part that has no such peak is no candidate
 bool can_train(const spec::Accelerator& gpu) { return gpu.peaks.bf16 || gpu.peaks.fp16 || gpu.peaks.fp32; }
-
-std::vector<Given> PlanReader::accelerators(const Given& word) {
-  of_any_ = word.text == "any";
-  if (!of_any_) return parts_of(word);
-  return quantity::mapped_if(
-      catalogue_.accelerators(),
-      [&](const auto& preset) {
-        return Given{word.term, preset.accelerator.id, word.origin};
-      },
-      [](const auto& preset) { return can_train(preset.accelerator); });
-}
 
 /// Megatron-LM reduces gradients behind the backward pass unless it is told to do it meanwhile, which the command that
 /// a plan prints does.
@@ -257,58 +166,6 @@ void overlap_exchange(Question& question) {
   const bool is_core =
       frameworks::row_of(question.training.framework).engine == frameworks::TrainingEngine::megatron_core;
   if (is_core && !question.layout.data_overlap) question.layout.data_overlap = true;
-}
-
-/// Every run so far with each of the values.
-void PlanReader::vary(const std::vector<Given>& values) {
-  if (values.size() > 1) varied_.push_back(values.front().term);
-  if (values.size() * variants_.size() > most_runs) {
-    throw BadInput(values.front().origin.where, "makes more than 10,000 runs to compare", "shorter lists");
-  }
-  std::vector<std::vector<Given>> all;
-  for (const auto& variant : variants_) {
-    for (const Given& value : values) {
-      all.push_back(variant);
-      all.back().push_back(value);
-    }
-  }
-  variants_ = std::move(all);
-}
-
-/// A word of what the search may choose that the framework cannot have; nullptr: it can do all.
-const Given* PlanReader::impossible(const Question& base) const {
-  for (const Given& part : chosen_) {
-    Question said = base;
-    const Words spelled({part});
-    for (const ChoiceTerm& choice : choice_terms) {
-      if (const Given* value = spelled.find(choice.name)) apply(*value, said);
-    }
-    if (!frameworks::unable_to(said.training.framework, said).empty()) return &part;
-  }
-  return nullptr;
-}
-
-/// A choice that the framework cannot make would leave the search without a word.
-void PlanReader::refuse_impossible(const Question& base) const {
-  const Given* part = impossible(base);
-  if (part == nullptr) return;
-  throw BadInput(part->origin.where, quantity::quoted(part->text) + " is nothing that " +
-                                         std::string(frameworks::row_of(base.training.framework).title) + " can do");
-}
-
-/// The first that can do what was said, or else the textbook, which can do everything.
-Given PlanReader::framework_of(const std::vector<Given>& words) const {
-  Question question = resolved_question(words, config_, catalogue_);
-  auto framework = spec::Framework::generic;
-  const Words said(words);
-  const bool on_several = (said.has("gpus") || said.has("nodes")) && question.layout.gpus > 1;
-  for (const auto candidate : frameworks_of_search(question, on_several)) {
-    question.training.framework = candidate;
-    if (!frameworks::unable_to(candidate, question).empty() || impossible(question) != nullptr) continue;
-    framework = candidate;
-    break;
-  }
-  return {"framework", std::string(frameworks::row_of(framework).words.front()), {Source::default_value, "default"}};
 }
 
 spec::Assumption assumed_framework(spec::Framework framework) {
@@ -319,62 +176,189 @@ spec::Assumption assumed_framework(spec::Framework framework) {
   return {std::string(why), "framework", std::string(frameworks::row_of(framework).words.front())};
 }
 
-PlanBase PlanReader::base_of(const std::vector<Given>& variant) const {
-  PlanBase base;
-  std::vector<Given> now;
-  std::vector<Given> late;
-  for (const Given& word : variant) {
-    (is_among(canonical(word.term), late_terms) ? late : now).push_back(word);
-  }
-  base.varied = varied(variant);
-  const bool is_unsaid = !Words(now).has("framework");
-  if (is_unsaid) now.push_back(framework_of(now));
-  base.resolved = resolve(now, config_, catalogue_);
-  std::erase_if(base.resolved.assumptions, is_about_choice);
-  if (is_unsaid) base.resolved.assumptions.push_back(assumed_framework(base.resolved.question.training.framework));
-  Question& question = base.resolved.question;
-  refuse_impossible(question);
-  refuse_short_sequences(question);
-  overlap_exchange(question);
-  follow_deepspeed(plan_.choices, Words(now), question);
-  question.training.global_batch = usual_batch(question);
-  for (const Given& word : late) apply(word, question);
-  if (!Words(late).has("global_batch")) {
-    base.resolved.assumptions.push_back({{}, "global_batch", std::to_string(question.training.global_batch)});
-  }
-  return base;
-}
-
-/// Words that tell a run from the others.
-std::vector<Given> PlanReader::varied(const std::vector<Given>& variant) const {
-  std::vector<Given> told;
-  std::ranges::copy_if(variant, std::back_inserter(told),
-                       [&](const Given& word) { return quantity::contains(varied_, word.term); });
-  return told;
-}
-
-/// Accelerators of all that there are on which nothing runs what was said are left out.
-void PlanReader::add_bases() {
-  std::optional<BadInput> why;
-  for (const auto& variant : variants_) try {
-      plan_.bases.push_back(base_of(variant));
-    } catch (const BadInput& error) {
-      if (!of_any_) throw;
-      if (!why) why = error;
-      plan_.unable.push_back(varied(variant));
+class PlanReader {
+ public:
+  PlanReader(const std::vector<Given>& given, const std::optional<ConfigText>& config, const Catalogue& catalogue)
+      : config_(config), catalogue_(catalogue) {
+    for (const Given& word : given) {
+      if (details_policy(word)) details_.push_back(word);
     }
-  if (plan_.bases.empty() && why) throw *why;
-}
+    for (const Given& word : given) take(word);
+    refuse_idle_details();
+  }
 
-PlanWords PlanReader::read() && {
-  add_bases();
-  plan_.counts_accelerators = std::ranges::all_of(variants_, [](const std::vector<Given>& variant) {
-    const Words words(variant);
-    return words.has("gpus") || words.has("nodes");
-  });
-  plan_.choices.states_grads = Words(variants_.front()).has("grads");
-  return std::move(plan_);
-}
+  PlanWords read() && {
+    add_bases();
+    plan_.counts_accelerators = std::ranges::all_of(variants_, [](const std::vector<Given>& variant) {
+      const Words words(variant);
+      return words.has("gpus") || words.has("nodes");
+    });
+    plan_.choices.states_grads = Words(variants_.front()).has("grads");
+    return std::move(plan_);
+  }
+
+ private:
+  /// Details that somebody typed belong to one way to recompute; a file may hold them beside another.
+  void refuse_idle_details() const {
+    for (const Given& word : details_) {
+      Question read;
+      apply(word, read);
+      const auto policy = *details_policy(word);
+      const auto is_theirs = [&](const spec::Recompute& recompute) { return recompute.policy == policy; };
+      if (word.origin.source != Source::flag || std::ranges::any_of(plan_.choices.recompute, is_theirs)) continue;
+      const std::string name(spec::name_of(policy));
+      throw BadInput(word.origin.where,
+                     quantity::quoted(word.text) + " belongs to " + name + " recompute, which is not said",
+                     "--recompute " + name);
+    }
+  }
+
+  void take(const Given& word) {
+    const auto name = canonical(word.term);
+    const bool of_file = word.origin.source != Source::flag;
+    if (name == "eval_batch" && of_file) return;  // which runs that trainer as well, between the steps
+    refuse(word);
+    if (details_policy(word)) return;
+    if (name == "zero" || is_choice(name)) return add_choices(word);
+    vary(name == "gpu" ? accelerators(word) : is_among(name, varying_terms) ? parts_of(word) : std::vector{word});
+  }
+
+  void add_choices(const Given& word) {
+    for (const Given& part : parts_of(word)) {
+      const Words spelled({part});
+      chosen_.push_back(part);
+      for (const ChoiceTerm& choice : choice_terms) {
+        const Given* value = spelled.find(choice.name);
+        if (value == nullptr) continue;
+        Question said;
+        apply(*value, said);
+        for (const Given& detail : details_) {
+          if (details_policy(detail) == said.training.recompute.policy) apply(detail, said);
+        }
+        choice.add(plan_.choices, said);
+      }
+    }
+  }
+
+  std::vector<Given> accelerators(const Given& word) {
+    of_any_ = word.text == "any";
+    if (!of_any_) return parts_of(word);
+    return quantity::mapped_if(
+        catalogue_.accelerators(),
+        [&](const auto& preset) {
+          return Given{word.term, preset.accelerator.id, word.origin};
+        },
+        [](const auto& preset) { return can_train(preset.accelerator); });
+  }
+
+  /// Words that tell a run from the others.
+  std::vector<Given> varied(const std::vector<Given>& variant) const {
+    std::vector<Given> told;
+    std::ranges::copy_if(variant, std::back_inserter(told),
+                         [&](const Given& word) { return quantity::contains(varied_, word.term); });
+    return told;
+  }
+
+  /// Accelerators of all that there are on which nothing runs what was said are left out.
+  void add_bases() {
+    std::optional<BadInput> why;
+    for (const auto& variant : variants_) try {
+        plan_.bases.push_back(base_of(variant));
+      } catch (const BadInput& error) {
+        if (!of_any_) throw;
+        if (!why) why = error;
+        plan_.unable.push_back(varied(variant));
+      }
+    if (plan_.bases.empty() && why) throw *why;
+  }
+
+  /// Every run so far with each of the values.
+  void vary(const std::vector<Given>& values) {
+    if (values.size() > 1) varied_.push_back(values.front().term);
+    if (values.size() * variants_.size() > most_runs) {
+      throw BadInput(values.front().origin.where, "makes more than 10,000 runs to compare", "shorter lists");
+    }
+    std::vector<std::vector<Given>> all;
+    for (const auto& variant : variants_) {
+      for (const Given& value : values) {
+        all.push_back(variant);
+        all.back().push_back(value);
+      }
+    }
+    variants_ = std::move(all);
+  }
+
+  /// A word of what the search may choose that the framework cannot have; nullptr: it can do all.
+  const Given* impossible(const Question& base) const {
+    for (const Given& part : chosen_) {
+      Question said = base;
+      const Words spelled({part});
+      for (const ChoiceTerm& choice : choice_terms) {
+        if (const Given* value = spelled.find(choice.name)) apply(*value, said);
+      }
+      if (!frameworks::unable_to(said.training.framework, said).empty()) return &part;
+    }
+    return nullptr;
+  }
+
+  /// A choice that the framework cannot make would leave the search without a word.
+  void refuse_impossible(const Question& base) const {
+    const Given* part = impossible(base);
+    if (part == nullptr) return;
+    throw BadInput(part->origin.where, quantity::quoted(part->text) + " is nothing that " +
+                                           std::string(frameworks::row_of(base.training.framework).title) + " can do");
+  }
+
+  /// The first that can do what was said, or else the textbook, which can do everything.
+  Given framework_of(const std::vector<Given>& words) const {
+    Question question = resolved_question(words, config_, catalogue_);
+    auto framework = spec::Framework::generic;
+    const Words said(words);
+    const bool on_several = (said.has("gpus") || said.has("nodes")) && question.layout.gpus > 1;
+    for (const auto candidate : frameworks_of_search(question, on_several)) {
+      question.training.framework = candidate;
+      if (!frameworks::unable_to(candidate, question).empty() || impossible(question) != nullptr) continue;
+      framework = candidate;
+      break;
+    }
+    return {"framework", std::string(frameworks::row_of(framework).words.front()), {Source::default_value, "default"}};
+  }
+
+  PlanBase base_of(const std::vector<Given>& variant) const {
+    PlanBase base;
+    std::vector<Given> now;
+    std::vector<Given> late;
+    for (const Given& word : variant) {
+      (is_among(canonical(word.term), late_terms) ? late : now).push_back(word);
+    }
+    base.varied = varied(variant);
+    const bool is_unsaid = !Words(now).has("framework");
+    if (is_unsaid) now.push_back(framework_of(now));
+    base.resolved = resolve(now, config_, catalogue_);
+    std::erase_if(base.resolved.assumptions, is_about_choice);
+    if (is_unsaid) base.resolved.assumptions.push_back(assumed_framework(base.resolved.question.training.framework));
+    Question& question = base.resolved.question;
+    refuse_impossible(question);
+    refuse_short_sequences(question);
+    overlap_exchange(question);
+    follow_deepspeed(plan_.choices, Words(now), question);
+    question.training.global_batch = usual_batch(question);
+    for (const Given& word : late) apply(word, question);
+    if (!Words(late).has("global_batch")) {
+      base.resolved.assumptions.push_back({{}, "global_batch", std::to_string(question.training.global_batch)});
+    }
+    return base;
+  }
+
+  const std::optional<ConfigText>& config_;
+  const Catalogue& catalogue_;
+  std::vector<Given> chosen_;                     ///< one for each value that the search may choose
+  std::vector<Given> details_;                    ///< of recompute: modules of selective, kept results of full
+  std::vector<std::vector<Given>> variants_{{}};  ///< the words of each run
+  std::vector<std::string> varied_;               ///< terms that have several values
+  bool of_any_ = false;                           ///< all accelerators that there are, and not those of a list
+  PlanWords plan_;
+};
 
 }  // namespace
 

@@ -23,69 +23,62 @@ class Speaker {
   Speaker(const spec::Question& question, const std::vector<Given>& base, const Sources& sources)
       : question_(question), base_(base), sources_(sources) {}
 
-  std::vector<Given> shortest(std::span<const std::string_view> first);
+  std::vector<Given> shortest(std::span<const std::string_view> first) {
+    auto words = complete(with_said(base_, said(first)));
+    const auto added = words.begin() + static_cast<std::ptrdiff_t>(base_.size());
+    const auto place = [&](const Given& word) { return std::ranges::find(first, word.term) - first.begin(); };
+    std::stable_sort(added, words.end(), [&](const Given& a, const Given& b) { return place(a) < place(b); });
+    std::ranges::copy(base_, words.begin());  // as it was said
+    for (std::size_t i = words.size(); i > base_.size(); --i) {
+      auto fewer = words;
+      fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i - 1));
+      if (asks_the_same(fewer)) words = std::move(fewer);
+    }
+    return words;
+  }
 
  private:
-  std::vector<Given> missing(const std::vector<Given>& words) const;
-  bool asks_the_same(const std::vector<Given>& words) const;
-  std::vector<Given> said(std::span<const std::string_view> terms) const;
-  std::vector<Given> complete(std::vector<Given> words) const;
+  std::vector<Given> missing(const std::vector<Given>& words) const {
+    return differences(question_, resolved_question(words, sources_.config, sources_.catalogue));
+  }
+
+  bool asks_the_same(const std::vector<Given>& words) const try {
+    return missing(words).empty();
+  } catch (const quantity::BadInput&) {
+    return false;
+  }
+
+  /// The values of terms that the question has.
+  std::vector<Given> said(std::span<const std::string_view> terms) const {
+    std::vector<Given> words;
+    for (const auto name : terms) {
+      const Term& term = *find_term(name);
+      std::string value = term.show(question_);
+      if (!value.empty()) words.push_back(said_of(term, std::move(value)));
+    }
+    return words;
+  }
+
+  /// A value that is said may change the default of another, so that it takes some rounds; where the words so far
+  /// contradict each other, all is said.
+  std::vector<Given> complete(std::vector<Given> words) const try {
+    constexpr int most_rounds = 4;
+    for (int round = 0; round < most_rounds; ++round) {
+      const auto more = missing(words);
+      if (more.empty()) return words;
+      words = with_said(std::move(words), more);
+    }
+    return words;
+  } catch (const quantity::BadInput&) {
+    auto all = differences(question_, spec::Question());
+    std::erase_if(all, is_of_model);
+    return with_said(base_, all);
+  }
 
   const spec::Question& question_;
   const std::vector<Given>& base_;
   const Sources& sources_;
 };
-
-std::vector<Given> Speaker::missing(const std::vector<Given>& words) const {
-  return differences(question_, resolved_question(words, sources_.config, sources_.catalogue));
-}
-
-bool Speaker::asks_the_same(const std::vector<Given>& words) const try {
-  return missing(words).empty();
-} catch (const quantity::BadInput&) {
-  return false;
-}
-
-/// The values of terms that the question has.
-std::vector<Given> Speaker::said(std::span<const std::string_view> terms) const {
-  std::vector<Given> words;
-  for (const auto name : terms) {
-    const Term& term = *find_term(name);
-    std::string value = term.show(question_);
-    if (!value.empty()) words.push_back(said_of(term, std::move(value)));
-  }
-  return words;
-}
-
-/// A value that is said may change the default of another, so that it takes some rounds; where the words so far
-/// contradict each other, all is said.
-std::vector<Given> Speaker::complete(std::vector<Given> words) const try {
-  constexpr int most_rounds = 4;
-  for (int round = 0; round < most_rounds; ++round) {
-    const auto more = missing(words);
-    if (more.empty()) return words;
-    words = with_said(std::move(words), more);
-  }
-  return words;
-} catch (const quantity::BadInput&) {
-  auto all = differences(question_, spec::Question());
-  std::erase_if(all, is_of_model);
-  return with_said(base_, all);
-}
-
-std::vector<Given> Speaker::shortest(std::span<const std::string_view> first) {
-  auto words = complete(with_said(base_, said(first)));
-  const auto added = words.begin() + static_cast<std::ptrdiff_t>(base_.size());
-  const auto place = [&](const Given& word) { return std::ranges::find(first, word.term) - first.begin(); };
-  std::stable_sort(added, words.end(), [&](const Given& a, const Given& b) { return place(a) < place(b); });
-  std::ranges::copy(base_, words.begin());  // as it was said
-  for (std::size_t i = words.size(); i > base_.size(); --i) {
-    auto fewer = words;
-    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i - 1));
-    if (asks_the_same(fewer)) words = std::move(fewer);
-  }
-  return words;
-}
 
 }  // namespace
 

@@ -65,11 +65,9 @@ const LibraryWords* find_library(std::string_view word) {
 
 /// Reads a number at the start of `text` and takes it off; false if there is none.
 bool take_number(std::string_view& text, int& number) {
-  const char* end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, number);
-  if (read.ec != std::errc() || number < 0) return false;
-  text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()));
-  return true;
+  const auto read = text.starts_with('-') ? std::nullopt : quantity::take_number<int>(text);
+  number = read.value_or(number);
+  return read.has_value();
 }
 
 bool take_dot(std::string_view& text, char separator) {
