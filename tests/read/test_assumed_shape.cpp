@@ -1,7 +1,7 @@
 // The shape that stands for a model of which only the size is known.
 #include "catch.hpp"
 #include "read/typed.hpp"
-#include "read/words/assumed_shape.hpp"
+#include "spec/assumed_shape.hpp"
 
 #include <cmath>
 #include <string>
@@ -15,8 +15,8 @@ TEST_CASE("an assumed shape counts what was asked for and is proportioned like a
   for (const double size : {1.1e9, 6.74e9, 13.0e9, 32.5e9, 65.2e9, 69.0e9, 175e9, 405e9, 1e12}) {
     INFO(size);
     const auto asked = quantity::parameters(static_cast<std::int64_t>(size));
-    const auto shape = read::assumed_shape(asked);
-    CHECK(std::abs(read::count_assumed(shape) / asked - 1.0) < 0.03);
+    const auto shape = spec::assumed_shape(asked);
+    CHECK(std::abs(spec::count_assumed(shape) / asked - 1.0) < 0.03);
     const double aspect = static_cast<double>(shape.hidden) / static_cast<double>(shape.layers);
     CHECK(aspect > 100.0);
     CHECK(aspect < 160.0);
@@ -28,18 +28,18 @@ TEST_CASE("an assumed shape counts what was asked for and is proportioned like a
 
 // 13B: 40 layers of 5120 (arXiv:2302.13971 table 2).
 TEST_CASE("an assumed 13B is Llama 13B") {
-  const auto shape = read::assumed_shape(quantity::parameters(13'015'864'320));
+  const auto shape = spec::assumed_shape(quantity::parameters(13'015'864'320));
   CHECK(shape.layers == 40);
   CHECK(shape.hidden == 5120);
   CHECK(shape.ffn == 13824);
-  CHECK(read::count_assumed(shape) == quantity::parameters(13'015'864'320));
+  CHECK(spec::count_assumed(shape) == quantity::parameters(13'015'864'320));
 }
 
 TEST_CASE("an assumed shape never counts more than was asked for, and misses it by little") {
   for (double size = 1e6; size <= 1e13; size *= 1.37) {
     INFO(size);
     const auto asked = quantity::parameters(static_cast<std::int64_t>(size));
-    const auto counted = read::count_assumed(read::assumed_shape(asked));
+    const auto counted = spec::count_assumed(spec::assumed_shape(asked));
     CHECK(counted <= asked);
     CHECK(counted / asked > 0.96);
   }
@@ -55,7 +55,7 @@ TEST_CASE("an assumed shape follows the dimensions that were said") {
   CHECK(shape_of("--hidden 5120").layers < shape_of("").layers);
   for (const auto words : {"--layers 48", "--hidden 5120", "--vocab 128256", "--kv-heads 8 --tied 1", "--ffn 14336"}) {
     INFO(words);
-    const auto counted = read::count_assumed(shape_of(words));
+    const auto counted = spec::count_assumed(shape_of(words));
     CHECK(counted <= quantity::parameters(7'000'000'000));
     CHECK(counted > quantity::parameters(6'700'000'000));
   }

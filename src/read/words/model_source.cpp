@@ -5,9 +5,9 @@
 #include "quantity/text.hpp"
 #include "read/presets/embedded_presets.hpp"
 #include "read/presets/names.hpp"
-#include "read/words/assumed_shape.hpp"
 #include "read/words/draft.hpp"
 #include "read/words/terms.hpp"
+#include "spec/assumed_shape.hpp"
 #include "spec/names.hpp"
 
 #include <fmt/format.h>
@@ -100,14 +100,15 @@ std::optional<std::int64_t> known(const QuestionDraft& draft, std::string_view t
 
 void take_size(QuestionDraft& draft, const Given& word) {
   const auto size = quantity::parse_parameters(word.text, word.origin.where);
-  if (quantity::in_parameters(size) < fewest_assumed) {
+  if (quantity::in_parameters(size) < spec::fewest_assumed) {
     throw quantity::BadInput(word.origin.where,
                              "'" + std::string(word.text) + "' is too small for a model of no other description",
                              "write it like 1e9, 7b or 350M, or say --layers, --hidden, --heads, --ffn and --vocab");
   }
-  check_range(quantity::in_parameters(size), fewest_assumed, most_parameters, word.text, word.origin.where);
+  check_range(quantity::in_parameters(size), spec::fewest_assumed, most_parameters, word.text, word.origin.where);
   draft.question.stated_parameters = size;
-  draft.shape() = assumed_shape(size, {known<Whole<1, max_layers>>(draft, "layers"), known<Whole<1>>(draft, "hidden")});
+  draft.shape() =
+      spec::assumed_shape(size, {known<Whole<1, max_layers>>(draft, "layers"), known<Whole<1>>(draft, "hidden")});
   set_model_origins(draft, {Source::assumed, "Llama-like shape of --params"});
 }
 
@@ -120,8 +121,8 @@ void settle_size(QuestionDraft& draft) {
   const std::string hint = "say --layers, --hidden, --heads, --ffn and --vocab instead";
   if (shape.moe.experts > 0) draft.contradiction("params", "experts", described, hint);
   if (shape.latent.kv_rank > 0) draft.contradiction("params", "kv_lora_rank", described, hint);
-  fit_to_size(size, {!draft.given("layers"), !draft.given("ffn"), !draft.given("vocab")}, shape);
-  const auto counted = count_assumed(shape);
+  spec::fit_to_size(size, {!draft.given("layers"), !draft.given("ffn"), !draft.given("vocab")}, shape);
+  const auto counted = spec::count_assumed(shape);
   if (counted > size) {
     throw quantity::BadInput(draft.place("params"),
                              quantity::format_parameters(size) + " are fewer than the " +

@@ -1,4 +1,4 @@
-#include "read/words/assumed_shape.hpp"
+#include "spec/assumed_shape.hpp"
 
 #include "llmcalc/spec/model.hpp"
 #include "quantity/elementary.hpp"
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace llmcalc::read {
+namespace llmcalc::spec {
 namespace {
 
 using quantity::checked_add;
@@ -20,28 +20,28 @@ constexpr std::int64_t finest_ffn = 64;  // rows of a tile that tensor cores sti
 constexpr std::int64_t grouped_kv_heads = 8;
 constexpr std::int64_t grouped_from = 30'000'000'000;
 constexpr double aspect = 128.0;
-constexpr std::int64_t widest = 262'144;  // enough for 1e15 parameters: (128/12 · 1e15)^(1/3) is 220,000
+constexpr std::int64_t widest_hidden = 262'144;  // enough for 1e15 parameters: (128/12 · 1e15)^(1/3) is 220,000
 
 /// Parameters of a layer for each unit of width of its MLP.
-std::int64_t of_ffn_column(const spec::Shape& shape) { return (spec::is_gated(shape.mlp) ? 3 : 2) * shape.hidden; }
+std::int64_t of_ffn_column(const Shape& shape) { return (is_gated(shape.mlp) ? 3 : 2) * shape.hidden; }
 
-std::int64_t layer_parameters(const spec::Shape& shape) {
+std::int64_t layer_parameters(const Shape& shape) {
   const auto h = shape.hidden;
   const auto attention = product(2, h, shape.heads + shape.kv_heads, shape.head_dim);
   return checked_add(attention, checked_add(product(of_ffn_column(shape), shape.ffn), 2 * h));
 }
 
-std::int64_t of_token(const spec::Shape& shape) { return (shape.tied ? 1 : 2) * shape.hidden; }
+std::int64_t of_token(const Shape& shape) { return (shape.tied ? 1 : 2) * shape.hidden; }
 
-std::int64_t outer_parameters(const spec::Shape& shape) {
+std::int64_t outer_parameters(const Shape& shape) {
   return checked_add(product(shape.vocab, of_token(shape)), shape.hidden);
 }
 
-std::int64_t count(const spec::Shape& shape) {
+std::int64_t count(const Shape& shape) {
   return checked_add(outer_parameters(shape), product(shape.layers, layer_parameters(shape)));
 }
 
-std::int64_t nearest_layers(const spec::Shape& shape, std::int64_t size) {
+std::int64_t nearest_layers(const Shape& shape, std::int64_t size) {
   const auto layers =
       static_cast<double>(size - outer_parameters(shape)) / static_cast<double>(layer_parameters(shape));
   return std::max<std::int64_t>(1, std::llround(layers));
@@ -54,8 +54,8 @@ std::int64_t heads_of(std::int64_t hidden) {
   return heads;
 }
 
-spec::Shape shape_of_width(std::int64_t hidden, std::int64_t size, const KnownDimensions& known) {
-  spec::Shape shape;
+Shape shape_of_width(std::int64_t hidden, std::int64_t size, const KnownDimensions& known) {
+  Shape shape;
   shape.hidden = hidden;
   shape.heads = heads_of(hidden);
   shape.head_dim = hidden / shape.heads;
@@ -68,13 +68,13 @@ spec::Shape shape_of_width(std::int64_t hidden, std::int64_t size, const KnownDi
 
 /// How far the shape is from 128 times as wide as deep, in either direction; how far from its size, where its depth is
 /// known.
-double distance(const spec::Shape& shape, std::int64_t size, const KnownDimensions& known) {
+double distance(const Shape& shape, std::int64_t size, const KnownDimensions& known) {
   if (known.layers) return std::abs(quantity::log(static_cast<double>(count(shape)) / static_cast<double>(size)));
   return std::abs(quantity::log(static_cast<double>(shape.hidden) / static_cast<double>(shape.layers) / aspect));
 }
 
 /// The most that a number of layers leaves for each MLP.
-std::int64_t widest_ffn(const spec::Shape& shape, std::int64_t size) {
+std::int64_t widest_ffn(const Shape& shape, std::int64_t size) {
   const std::int64_t without = layer_parameters(shape) - product(of_ffn_column(shape), shape.ffn);
   const std::int64_t room = checked_subtract(size - outer_parameters(shape), product(shape.layers, without));
   return room / product(shape.layers, of_ffn_column(shape)) / finest_ffn * finest_ffn;
@@ -82,12 +82,12 @@ std::int64_t widest_ffn(const spec::Shape& shape, std::int64_t size) {
 
 }  // namespace
 
-spec::Shape assumed_shape(quantity::Parameters parameters, const KnownDimensions& known) {
+Shape assumed_shape(quantity::Parameters parameters, const KnownDimensions& known) {
   const auto size = quantity::in_parameters(parameters);
   const auto step = size < grouped_from ? head_dim : head_dim * grouped_kv_heads;
-  spec::Shape best = shape_of_width(known.hidden.value_or(step), size, known);
-  for (auto hidden = 2 * step; !known.hidden && hidden <= widest; hidden += step) {
-    const spec::Shape shape = shape_of_width(hidden, size, known);
+  Shape best = shape_of_width(known.hidden.value_or(step), size, known);
+  for (auto hidden = 2 * step; !known.hidden && hidden <= widest_hidden; hidden += step) {
+    const Shape shape = shape_of_width(hidden, size, known);
     if (checked_add(outer_parameters(shape), layer_parameters(shape) / 2) > size) break;  // not even one layer is left
     if (distance(shape, size, known) < distance(best, size, known)) best = shape;
   }
@@ -96,7 +96,7 @@ spec::Shape assumed_shape(quantity::Parameters parameters, const KnownDimensions
   return best;
 }
 
-void fit_to_size(quantity::Parameters parameters, const FreeDimensions& free, spec::Shape& shape) {
+void fit_to_size(quantity::Parameters parameters, const FreeDimensions& free, Shape& shape) {
   const auto size = quantity::in_parameters(parameters);
   const std::int64_t inner = checked_add(layer_parameters(shape), shape.hidden);
   if (free.vocab && checked_add(product(shape.vocab, of_token(shape)), inner) > size) {
@@ -108,6 +108,6 @@ void fit_to_size(quantity::Parameters parameters, const FreeDimensions& free, sp
   if (free.ffn) shape.ffn = std::max(finest_ffn, widest_ffn(shape, size));
 }
 
-quantity::Parameters count_assumed(const spec::Shape& shape) { return quantity::parameters(count(shape)); }
+quantity::Parameters count_assumed(const Shape& shape) { return quantity::parameters(count(shape)); }
 
-}  // namespace llmcalc::read
+}  // namespace llmcalc::spec
