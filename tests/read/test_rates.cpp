@@ -53,7 +53,8 @@ TEST_CASE("an accelerator has the rates of the measured part with its die and it
                                                        {"mi250", "mi210"},
                                                        {"mi325x", "mi300x"},
                                                        {"mi350x", "mi355x"},
-                                                       {"tpu-v6e", "tpu-v5e"},
+                                                       {"tpu-v6e", "tpu-v6e"},
+                                                       {"tpu-v7", "tpu-v5e"},
                                                        {"apple-m4-max", "apple"},
                                                        {"gaudi3", "unmeasured"},
                                                        {"p40", "unmeasured"}};
