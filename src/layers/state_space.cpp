@@ -224,6 +224,21 @@ Value selective_scan(BlockBuilder& b, const StateShape& s, const Value& x) {
   return s.normed_steps ? one_after_the_other(b, s, x, both) : in_one_kernel(b, s, x, both);
 }
 
+/// Traffic of the scan between its kernels: the states of the chunks and the products of B and C within them, and x and
+/// its gradient that further kernels read (mamba_ssm 2.3.2 ops/triton/ssd_combined.py, _mamba_chunk_scan_combined_fwd:
+/// states written and read in fp32 and then in 16 bits, products in fp32; _mamba_chunk_scan_combined_bwd: both made
+/// again, gradients of states in fp32, either in 16 bits for three kernels). Chunks are of Megatron-LM core/ssm/
+/// mamba_mixer.py, MambaMixer, or of transformers' configurations.
+void pass_states_on(BlockBuilder& b, const StateShape& rank, const Value& x) {
+  const std::int64_t positions = b.context().profile.kernels.transformers_modules ? 256 : 128;
+  const std::int64_t states = product(rank.width, rank.state) / positions;
+  const std::int64_t products = product(rank.groups, positions) * fp32_width;
+  const std::int64_t channels = rank.width * x.width;
+  const auto bytes = [&](std::int64_t a_position) { return quantity::bytes(product(x.rows, a_position)); };
+  b.pass_over("states between chunks", bytes(12 * states + 2 * products + channels),
+              bytes(34 * states + 6 * products + 8 * channels));
+}
+
 /// One projection makes gate, input, B, C and time steps; the scan is products of chunks (Dao & Gu 2024,
 /// arXiv:2405.21060 section 6; transformers modeling_mamba2.py, Mamba2Mixer). In training one kernel goes from the
 /// projection on: it keeps that and the scan's result, makes the convolution again backward, and in transformers has
@@ -239,6 +254,7 @@ Value duality(BlockBuilder& b, const StateShape& s, const Value& x) {
   b.vector("time step bias, decays and skip", 3 * s.heads, Cut::columns);
   keep_state(b, {quantity::product(rank.width, s.state), quantity::product(rank_width, s.conv_kernel - 1)});
   Value out = scanned(b, rank, {"state space duality", flops_of_duality, conv, {all.id}, {all.id}, true});
+  if (b.context().differentiates) pass_states_on(b, rank, x);
   if (s.norm) out = gated_norm(b, s, rank.groups, out, all);
   Matrix last{Role::state_out, s.width, x.columns, s.bias, Cut::rows};
   if (b.context().profile.kernels.transformers_modules) last.multiplier = Multiplier::kernel;

@@ -1,6 +1,7 @@
 // What moves beside the operations: the update's states, data-parallel traffic, and what goes to the host.
 
 #include "catch.hpp"
+#include "quantity/lists.hpp"
 #include "timing/inner/pipeline.hpp"
 #include "timing/steps.hpp"
 #include "timing/weight_traffic.hpp"
@@ -342,4 +343,19 @@ TEST_CASE("updates in chains of kernels and in codes take what they took") {
   CHECK(update("adafactor") - sgd == Approx(227.6 - 173.3).epsilon(0.25));
   CHECK(update("adamw-8bit") - sgd == Approx(215.3 - 173.3).epsilon(0.5));
   CHECK(update("adamw-4bit") - sgd == Approx(236.6 - 173.3).epsilon(0.25));
+}
+
+/// mamba_ssm ops/triton/ssd_combined.py: states of 128 numbers for each of 8,192 channels a chunk of 128 positions, in
+/// fp32 and 16 bits; products of B and C of eight groups in fp32; x read once more.
+TEST_CASE("the chunks of a state space duality hand their states on in training") {
+  const test::Asked asked("--model nemotron-h-8b --framework megatron --gpu h100-sxm --seq 4096");
+  for (const auto& block : asked.program.blocks) {
+    const auto* handed =
+        quantity::find_if_or_null(block.ops, [](const auto& op) { return op.name == "states between chunks"; });
+    if (handed == nullptr) continue;
+    CHECK(in_bytes(handed->moved_forward) == 4096 * (12 * 8192 + 2 * 4 * 8 * 128 + 2 * 8192));
+    CHECK(in_bytes(handed->moved_backward) == 4096 * (34 * 8192 + 6 * 4 * 8 * 128 + 16 * 8192));
+    return;
+  }
+  FAIL("no block hands states on");
 }
