@@ -209,6 +209,9 @@ def begin_of_call(source, index):
     return None if is_declared or is_condition or not source.is_run(index) else begin
 
 
+SYMMETRIC = {"min", "max", "gcd", "lcm"}
+
+
 def swapped_arguments(source):
     for index in range(1, len(source.tokens)):
         begin = begin_of_call(source, index)
@@ -220,7 +223,7 @@ def swapped_arguments(source):
         end = source.operand_after(comma, -1)
         left, right = source.span(index + 1, comma), source.span(comma + 1, end)
         last = source.partner[index] + 1
-        if left != right:
+        if left != right and source.tokens[index - 1].text not in SYMMETRIC:
             swapped = f"{source.span(begin, index + 1)}{right}, {left}{source.span(end, last)}"
             yield "swapped arguments", source.chosen(begin, last, swapped, index)
 

@@ -227,6 +227,28 @@ TEST_CASE("The more is served, the smaller the model", "[scaling]") {
   CHECK_THROWS_WITH(scale(question), Contains("belongs to inference tokens"));
 }
 
+// Kaplan et al. 2020, section 2.1: 6PD to train and 2P a token to serve, whatever was known of the run.
+TEST_CASE("What serving costs and saves is what the lines of its plan come to", "[scaling]") {
+  ScaleQuestion money = machine();
+  money.cost = q::dollars(100'000);
+  for (auto question : {run_of(7e9, 140e9), run_of(1e9, 1e12), budget(1e22), budget(3e24), money}) {
+    for (const double served : {1e10, 1e12, 1e13}) {
+      question.follow_ups.served = q::tokens(served);
+      const auto answer = scale(question);
+      CAPTURE(served, value(answer, "compute_flops"));
+      const auto lifetime = [&](double params, double tokens) { return 6 * params * tokens + 2 * params * served; };
+      const double params = value(answer, "serving_params"), tokens = value(answer, "serving_tokens");
+      CHECK(value(answer, "serving_training_flops") == Approx(6 * params * tokens).epsilon(1e-6));
+      CHECK(value(answer, "serving_total_flops") == Approx(lifetime(params, tokens)).epsilon(1e-6));
+      if (find_line(answer, "serving_unchanged_flops") == nullptr) continue;  // a budget is spent, not saved
+      const double unchanged = lifetime(value(answer, "params"), value(answer, "tokens"));
+      CHECK(value(answer, "serving_unchanged_flops") == Approx(unchanged).epsilon(1e-6));
+      const double saved = 1 - lifetime(params, tokens) / unchanged;
+      CHECK(value(answer, "serving_saved_share") == Approx(saved).margin(1e-6));
+    }
+  }
+}
+
 TEST_CASE("Training and serving cost their compute at the rate and the price of the accelerators", "[scaling]") {
   for (const double mfu : {0.2, 0.4}) {
     auto question = machine();

@@ -192,3 +192,14 @@ TEST_CASE("Lists within lists end") {
   }
   CHECK_THAT(refusal(file, file.size() + 4096), Catch::Matchers::Contains("nest deeper than 4"));
 }
+
+// llama.cpp tools/gguf-split, --no-tensor-first-split: the first of several files holds the description alone.
+TEST_CASE("A GGUF without tensors is a vocabulary, unless it is the first of several files") {
+  for (const std::uint32_t files : {0U, 1U, 2U, 9U}) {
+    CAPTURE(files);
+    GgufWriter header;
+    header.text("general.architecture", "llama");
+    if (files > 0) header.count("split.count", files);
+    CHECK(refusal(header) == (files > 1 ? "accepted" : "holds a vocabulary and no tensors"));
+  }
+}

@@ -76,13 +76,15 @@ TEST_CASE("training_args.bin of two releases of transformers holds the arguments
 
 namespace {
 
-/// A file of a zip archive, and what may stand beside it in headers and directory (PKWARE APPNOTE 4.3.7, 4.3.12).
+/// A file of a zip archive (method 0 of APPNOTE 4.4.5: stored as it is), and what may stand beside it in headers and
+/// directory (PKWARE APPNOTE 4.3.7, 4.3.12).
 struct Archived {
   std::string name;
   std::string bytes;
   std::string local_extra = {};
   std::string extra = {};
   std::string comment = {};
+  std::uint64_t method = 0;
 };
 
 std::string little(std::uint64_t number, int bytes) {
@@ -95,8 +97,8 @@ std::string archive_of(const std::vector<Archived>& files, const std::string& co
   std::string bytes;
   std::string directory;
   for (const Archived& file : files) {
-    const std::string facts = little(0, 4) + little(0, 4) + little(0, 4) + little(file.bytes.size(), 4) +
-                              little(file.bytes.size(), 4) + little(file.name.size(), 2);
+    const std::string facts = little(0, 2) + little(file.method, 2) + little(0, 4) + little(0, 4) +
+                              little(file.bytes.size(), 4) + little(file.bytes.size(), 4) + little(file.name.size(), 2);
     directory += "PK\x01\x02" + little(0x0314, 2) + little(10, 2) + facts + little(file.extra.size(), 2) +
                  little(file.comment.size(), 2) + little(0, 8) + little(bytes.size(), 4) + file.name + file.extra +
                  file.comment;
@@ -126,6 +128,17 @@ TEST_CASE("a file of an archive is found whatever stands beside it and the other
                           Contains("an archive without data.pkl"));
       }
     }
+  }
+}
+
+TEST_CASE("a file of an archive that is packed by any method is not read as if it were stored") {
+  const Archived stored{"a/version", "3\n"};
+  for (const std::uint64_t method : {1U, 8U, 9U, 14U, 93U, 256U}) {
+    CAPTURE(method);
+    Archived packed{"a/data.pkl", "the pickle"};
+    packed.method = method;
+    CHECK_THROWS_WITH(read::archived(archive_of({stored, packed}, ""), "data.pkl", "m.bin"), Contains("compressed"));
+    CHECK(read::archived(archive_of({packed, stored}, ""), "version", "m.bin") == "3\n");
   }
 }
 
