@@ -87,6 +87,16 @@ struct Field {
 /// Names that follow a path in keys, up to the next "/": "type" behind "memory/".
 std::vector<std::string_view> names_below(const std::vector<std::string_view>& keys, std::string_view path);
 
+/// Fields of the object at a path, which stand together in a table.
+template <class Target>
+std::span<const Field<Target>> fields_within(std::span<const Field<Target>> fields, std::string_view path) {
+  const auto is_within = [&](const Field<Target>& field) {
+    return field.key.size() > path.size() && field.key[path.size()] == '/' && field.key.starts_with(path);
+  };
+  const auto first = std::ranges::find_if(fields, is_within);
+  return {first, std::find_if_not(first, fields.end(), is_within)};
+}
+
 /// Reads every key of `object` into `target` by the field of its name.
 /// \param root  where paths begin in the pointer of the object
 template <class Target>
@@ -94,13 +104,10 @@ void read_fields(Target& target, const JsonPlace& object, std::span<const Field<
   for (const std::string& key : object.keys()) {
     const JsonPlace value = object.member(key);
     const auto path = std::string_view(value.pointer()).substr(root);
-    const auto is_within = [&](const auto& field) {
-      return field.key.size() > path.size() && field.key[path.size()] == '/' && field.key.starts_with(path);
-    };
     if (const auto* field = quantity::find_or_null(fields, path, &Field<Target>::key)) {
       field->read(target, value);
-    } else if (std::ranges::any_of(fields, is_within)) {
-      read_fields(target, value, fields, root);
+    } else if (const auto inner = fields_within(fields, path); !inner.empty()) {
+      read_fields(target, value, inner, root);
     } else {
       const auto above = path.substr(0, path.rfind('/') + 1);
       fail_unknown_key(object, key, names_below(quantity::mapped(fields, &Field<Target>::key), above));
