@@ -288,6 +288,7 @@ class ServeLoad(Values):
     prompt: int
     output: int
     concurrency: int
+    num_prompts: Union[int, None]
     running: int
     queued: int
     rate: Union[float, None]
@@ -1138,6 +1139,7 @@ class ServeOptions(TypedDict, total=False):
     output: Option
     range_ratio: Option
     concurrency: Option
+    num_prompts: Option
     rate: Option
     shared_prefix: Option
     ttft: Option

@@ -227,7 +227,7 @@ std::string whole(double value) { return std::to_string(std::llround(value)); }
 /// Figures that the requests of a trace have in common, by which everything goes but what becomes of each: their mean
 /// lengths, how many come a second or, where they come at once, how many they are, and the longest.
 void add_words_of(const Trace& trace, AskedQuestion& asked) {
-  for (const std::string_view term : {"prompt", "output", "range_ratio", "rate", "concurrency"}) {
+  for (const std::string_view term : {"prompt", "output", "range_ratio", "rate", "concurrency", "num_prompts"}) {
     if (const auto* said = read::find_word(asked.words, term); said != nullptr)
       throw quantity::BadInput(said->origin.where, "is what the requests of --requests say");
   }
@@ -249,7 +249,7 @@ std::shared_ptr<const Trace> take_trace(const Arguments& arguments, const Surrou
   const std::string* path = arguments.find("requests");
   if (path == nullptr) return nullptr;
   if (std::ranges::all_of(*path, quantity::is_digit))
-    throw quantity::BadInput("--requests", "is a file of requests, not how many there are", "--concurrency " + *path);
+    throw quantity::BadInput("--requests", "is a file of requests, not how many there are", "--num-prompts " + *path);
   auto trace = read::read_requests(around.text(*path, "--requests"), *path);
   constexpr std::size_t most = 10'000;  // some 100 ms
   if (trace.size() > most) {

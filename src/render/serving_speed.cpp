@@ -43,10 +43,13 @@ std::string tail_line(const spec::Load& load, const serving::Tail& tail) {
 
 /// "64 requests at once, each a prompt of 7,168 tokens and 1,024 of output": what the speed is that of.
 std::string load_line(const spec::Load& load) {
-  const bool alone = !load.rate && load.concurrency == 1;
+  const bool alone = !load.rate && !load.prompts && load.concurrency == 1;
+  const auto at_once = quantity::format_count(load.concurrency);
   const auto many = load.rate ? quantity::format_number(*load.rate, 4) + " requests a second"
-                    : alone   ? "one request at a time"
-                              : quantity::format_count(load.concurrency) + " requests at once";
+                    : load.prompts
+                        ? fmt::format("{} requests, {} at once", quantity::format_count(*load.prompts), at_once)
+                    : alone ? "one request at a time"
+                            : at_once + " requests at once";
   const auto* of_each = load.trace ? ", in the mean" : alone ? ":" : ", each";
   if (spec::reads_only(load))
     return fmt::format("{}{} an input of {} tokens", many, of_each, quantity::format_count(load.prompt));

@@ -153,14 +153,16 @@ Speed LoadClock::in_loop(double concurrency) const {
   speed.running = std::min(concurrency, seats());
   speed.queued = concurrency - speed.running;
   take_step(std::min(std::max(1.0, concurrency / copies()), room_), speed);
-  const double simulated = std::min(concurrency, 2 * seats());
-  const LoopTimes times = loop_times(engine_, load_, clients(simulated));
+  const bool ends = load_.prompts.has_value();
+  const double simulated = ends ? concurrency : std::min(concurrency, 2 * seats());
+  const LoopTimes times = loop_times(engine_, load_, clients(simulated), copies());
   const bool writes = !engine_.reads_only;
   const double alone = in_seconds(speed.decode_step) / drafting_.kept();
   const double later = writes ? times.later.value_or(alone) : 0.0;
   const double request = times.first + output_ * later;
-  speed.requests_per_s = simulated / request;
-  speed.request = seconds(concurrency / speed.requests_per_s);
+  const auto sent = static_cast<double>(times.requests) * copies();
+  speed.requests_per_s = ends ? sent / times.whole : simulated / request;
+  speed.request = seconds(ends ? request : concurrency / speed.requests_per_s);
   const Seconds behind = speed.request - seconds(request);
   speed.ttft = seconds(times.first) + behind;
   speed.tpot = seconds(later);
@@ -187,7 +189,8 @@ Speed LoadClock::as_it_comes(double rate) const {
 }
 
 Tail LoadClock::tail(const Speed& mean) const {
-  return readers_ ? tail_of_rate(mean, false) : tail_of_clients(engine_, load_, clients(mean.concurrency), mean);
+  return readers_ ? tail_of_rate(mean, false)
+                  : tail_of_clients(engine_, load_, clients(mean.concurrency), copies(), mean);
 }
 
 Tail LoadClock::tail_of_rate(const Speed& mean, bool as_it_comes) const {

@@ -174,39 +174,55 @@ Tail tail_of_arrivals(const SteppedEngine& engine, const spec::Load& load, std::
   return std::move(waits).tail(1.0, 1.0);
 }
 
-/// Benchmark clients send all of their first requests at once and ten times as many as run at once
-/// (SemiAnalysisAI/InferenceX benchmarks/single_node): the first of each client is a tenth of them, and those that
-/// follow are as the fewer that are gone through here.
-LoopTimes loop_times(const SteppedEngine& engine, const spec::Load& load, std::int64_t clients) {
+namespace {
+
+std::int64_t sent_to_one(const spec::Load& load, double copies) {
+  return std::max<std::int64_t>(std::llround(static_cast<double>(*load.prompts) / copies), 1);
+}
+
+}  // namespace
+
+/// Benchmark clients send all of their first requests at once and, where nobody says how many they send, ten times as
+/// many as run at once (SemiAnalysisAI/InferenceX benchmarks/single_node). Those that follow the first of each client
+/// are as the fewer that are gone through here.
+LoopTimes loop_times(const SteppedEngine& engine, const spec::Load& load, std::int64_t asked, double copies) {
   constexpr std::int64_t rounds = 10;
   constexpr std::int64_t gone_through = 4;
   constexpr std::int64_t fewest = 640;
-  const std::int64_t count = std::max(gone_through * clients, std::min(rounds * clients, fewest));
+  LoopTimes times;
+  times.requests = load.prompts ? sent_to_one(load, copies) : rounds * asked;
+  const std::int64_t clients = std::min(asked, times.requests);
+  const std::int64_t count = std::min(times.requests, std::max(gone_through * clients, fewest));
   const auto requests = drawn(load, count, std::numeric_limits<double>::infinity());
   const Stepped stepped = step_through(engine, requests, clients);
-  const double later = static_cast<double>((rounds - 1) * clients) / static_cast<double>(count - clients);
-  const auto all = static_cast<double>(rounds * clients);
-  LoopTimes times;
+  const auto all = static_cast<double>(times.requests);
+  const double later =
+      (all - static_cast<double>(clients)) / static_cast<double>(std::max(count - clients, std::int64_t{1}));
   times.waited = stepped.waited / static_cast<double>(count);
   double tokens = 0;
   double answers = 0;
+  double held = 0;  // seconds of clients
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const double weight = i < static_cast<std::size_t>(clients) ? 1.0 : later;
     const Answered& each = stepped.requests[i];
     times.first += weight * (each.first - each.sent) / all;
+    times.whole = std::max(times.whole, each.last);
+    held += weight * (each.last - each.sent);
     const auto written = static_cast<double>(requests[i].output - 1);
     if (written < 1) continue;
     tokens += weight * (each.last - each.first) / written;
     answers += weight;
   }
   if (answers > 0) times.later = tokens / answers;
+  times.whole += (all - static_cast<double>(count)) / all * held / static_cast<double>(clients);
   return times;
 }
 
-Tail tail_of_clients(const SteppedEngine& engine, const spec::Load& load, std::int64_t clients, const Speed& mean) {
+Tail tail_of_clients(const SteppedEngine& engine, const spec::Load& load, std::int64_t clients, double copies,
+                     const Speed& mean) {
   Waits waits(engine);
-  waits.add(drawn(load, clients + std::max(counted, clients), std::numeric_limits<double>::infinity()), clients,
-            clients);
+  const std::int64_t count = load.prompts ? sent_to_one(load, copies) : clients + std::max(counted, clients);
+  waits.add(drawn(load, count, std::numeric_limits<double>::infinity()), clients, load.prompts ? 0 : clients);
   return std::move(waits).tail_of(mean);
 }
 

@@ -33,6 +33,17 @@ TEST_CASE("drawn lengths are as long as their mean") {
   CHECK(drawn.prompt_tokens_per_s == Approx(drawn.requests_per_s * 0.9 * 1024));
 }
 
+// vllm bench serve --num-prompts, with and without --max-concurrency.
+TEST_CASE("a load of so many requests ends with its last answer") {
+  const auto of = [](const char* prompts) { return speed_of(qwen, {"range_ratio", "1", "num_prompts", prompts}); };
+  const auto burst = of("32");
+  CHECK(burst.tokens_per_s == Approx(burst.requests_per_s * 1024));
+  CHECK(32 / burst.requests_per_s == Approx(in_seconds(burst.request)).epsilon(0.01));
+  CHECK(of("3200").tokens_per_s == Approx(speed_of(qwen, {"range_ratio", "1"}).tokens_per_s).epsilon(0.02));
+  const auto uneven = speed_of(qwen, {"range_ratio", "0.1", "num_prompts", "32"});
+  CHECK(uneven.tokens_per_s < 0.8 * speed_of(qwen, {"range_ratio", "0.1"}).tokens_per_s);
+}
+
 // tensorrt_llm batch_wait_timeout_iters; sglang/srt/managers/scheduler_recv_skipper.py, which looks every 29 steps at
 // what came among those of others, half of them later in the mean, and at once where it has nothing else to do.
 TEST_CASE("a request that is let wait starts as many steps later") {
@@ -77,7 +88,7 @@ TEST_CASE("a server that sends tokens together has its hands free for the next r
                             .ttft);
     };
     CHECK(first("20") == Approx(measured).epsilon(0.09));
-    CHECK(first("1") > 1.4 * measured);
+    CHECK(first("1") > 1.2 * measured);
   }
 }
 

@@ -106,6 +106,7 @@ struct Load {
   bool lengths_said = false;              ///< one of both, instead of what follows from the context
   std::optional<double> range_ratio;      ///< shortest prompt and answer, as a share of these, which are the longest
   std::int64_t concurrency = 1;           ///< requests in flight over the whole deployment
+  std::optional<std::int64_t> prompts;    ///< requests in all, of which the last ones find others gone
   std::optional<double> rate;             ///< requests a second, instead of a concurrency
   std::int64_t shared_prefix = 0;         ///< leading tokens that all requests have in common, kept once
   std::optional<quantity::Seconds> ttft;  ///< to be kept: time to the first token

@@ -103,6 +103,11 @@ void take_server(QuestionDraft& draft) {
   for (const Term& term : serving_vocabulary()) {
     if (term.group != TermGroup::model) draft.take(term.name);
   }
+  auto& load = draft.question.serving.load;
+  if (load.prompts && !draft.given("concurrency")) {
+    load.concurrency = *load.prompts;
+    draft.derive("concurrency", "num_prompts");
+  }
   draft.training().method = spec::Method::inference;
   if (draft.given("engine")) return;
   if (is_of_library(draft)) {

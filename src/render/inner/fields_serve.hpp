@@ -99,6 +99,7 @@ void describe_load(auto& field, const serving::ServingAnswer& answer) {
   field("prompt", load.prompt, "tokens");
   field("output", load.output, "tokens");
   field("concurrency", load.concurrency, "requests at once");
+  field("num_prompts", load.prompts, "requests in all; null where the load has no end");
   field("running", answer.capacity.running, "of them at once, where each takes its whole context");
   field("queued", answer.capacity.queued, "of them that then wait for room");
   field("rate", load.rate, "requests a second; null where a concurrency is asked");

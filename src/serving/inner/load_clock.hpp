@@ -90,14 +90,17 @@ struct LoopTimes {
   double first = 0;             ///< to the first token
   std::optional<double> later;  ///< to each that follows; empty where none does
   double waited = 0;            ///< of the first, behind the scheduler
+  double whole = 0;             ///< until all have their answers
+  std::int64_t requests = 0;    ///< of one copy
 };
 
 /// So many clients of one copy, each of which sends its next request when it has its answer: means of their requests.
-LoopTimes loop_times(const SteppedEngine& engine, const spec::Load& load, std::int64_t clients);
+LoopTimes loop_times(const SteppedEngine& engine, const spec::Load& load, std::int64_t clients, double copies);
 
 /// And what most of them wait for, once all have had an answer.
 /// \param mean  whose first token and later ones those of the requests are in the mean
-Tail tail_of_clients(const SteppedEngine& engine, const spec::Load& load, std::int64_t clients, const Speed& mean);
+Tail tail_of_clients(const SteppedEngine& engine, const spec::Load& load, std::int64_t clients, double copies,
+                     const Speed& mean);
 
 /// So many copies of a server.
 struct Servers {
