@@ -20,7 +20,7 @@ constexpr Overheads common_overheads{.layer_us = 4.16,
                                      .draft_request_us = 197,
                                      .first_ms = 12,
                                      .token_us = 11,
-                                     .seat_ms = 0.765};
+                                     .seat_ms = 0.4};
 
 constexpr GgmlKernels kernels{.fused_cache = 0.70,
                               .fused_prompt = 0.55,
