@@ -232,6 +232,7 @@ Verdict verdict(const spec::Question& question, const trust::Need& need) {
   const trust::ErrorBar bar = trust::error_bar(question);
   Verdict v;
   v.kind = trust::judge(question, need);
+  v.doubt = trust::doubt_of(question, need);
   v.capacity = trust::capacity_of(question).value_or(Bytes{});
   v.needed = need.accelerator;
   v.error = bar.allocated;

@@ -282,21 +282,23 @@ Warning about_peak(const spec::Question& question, const Estimate& estimate) {
 /// allocation (torch/distributed/fsdp/fully_sharded_data_parallel.py, limit_all_gathers).
 Warning about_tightness(const spec::Question& question, const Estimate& estimate) {
   const Verdict& verdict = estimate.verdict;
-  if (verdict.kind != trust::VerdictKind::tight) return std::nullopt;
-  const auto capacity = verdict.capacity;
-  if (trust::excess(question, verdict.needed, capacity) > 0.0) {
-    return fmt::format("tight: the room left is inside the error bar of {:.0f} %", 100.0 * verdict.error.above);
-  }
-  if (!trust::saturates(question, verdict.needed, capacity)) {
-    return fmt::format(
-        "tight: what is offloaded or saved takes {} of the {} of a machine, and frameworks need up to half as "
-        "much again for buffers",
-        quantity::format_gib(verdict.host_needed), quantity::format_gib(verdict.host_capacity));
-  }
   const bool retries = question.layout.sharding == spec::Sharding::fsdp1 &&
                        !frameworks::holds(frameworks::Behaviour::fsdp_limits_gathers, question.training.software);
-  return std::string("tight: what the allocator caches of sharded layers reaches the capacity, where runs have died") +
-         (retries ? "; before torch 2.1, without limit_all_gathers, they ran at a third of the speed" : "");
+  switch (verdict.doubt) {
+    case trust::Doubt::none: break;
+    case trust::Doubt::error_bar:
+      return fmt::format("tight: the room left is inside the error bar of {:.0f} %", 100.0 * verdict.error.above);
+    case trust::Doubt::cached:
+      return fmt::format(
+          "tight: what the allocator caches of sharded layers reaches the capacity, where runs have died{}",
+          retries ? "; before torch 2.1, without limit_all_gathers, they ran at a third of the speed" : "");
+    case trust::Doubt::host:
+      return fmt::format(
+          "tight: what is offloaded or saved takes {} of the {} of a machine, and frameworks need up to half as "
+          "much again for buffers",
+          quantity::format_gib(verdict.host_needed), quantity::format_gib(verdict.host_capacity));
+  }
+  return std::nullopt;
 }
 
 /// vLLM ends with "No available memory for the cache blocks" (vllm v1/core/kv_cache_utils.py), unless it shares its

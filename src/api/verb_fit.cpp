@@ -11,6 +11,7 @@
 #include "read/words.hpp"
 #include "render/understood.hpp"
 #include "search/advice.hpp"
+#include "spec/names.hpp"
 #include "spec/node.hpp"
 
 #include <algorithm>
@@ -60,6 +61,13 @@ bool is_of_preset(const std::vector<Given>& words, const std::vector<spec::Word>
          std::ranges::none_of(said, concerns);
 }
 
+/// A layout decides which trainer is asked about where nobody names one, and another one has other sequences and
+/// batches. Adapters of a textbook are nobody's, so its run may become a trainer's.
+bool is_of_another_trainer(const spec::Question& run, const spec::Question& before) {
+  const auto framework = before.training.framework;
+  return framework != spec::Framework::generic && run.training.framework != framework;
+}
+
 /// Completes the words again with those of a change in their place. Terms that were said and that hold no longer after
 /// the change are said anew: adapters leave their base without a master copy, so beside "--master-weights 1" they also
 /// ask for "--master-weights 0".
@@ -72,10 +80,16 @@ search::Restate restating(const Asked& asked, const spec::Question& question) {
     read::Values known = asked.values;
     known.gpu = changed.gpu;  // looked up before
     if (!known.shape && is_of_preset(asked.words, said)) known.shape = question.model.shape;
+    const auto completed = [&] {
+      return read::resolved_question(read::with_said(asked.words, said), asked.config, asked.catalogue, known);
+    };
     try {
-      auto completed =
-          read::resolved_question(read::with_said(asked.words, said), asked.config, asked.catalogue, known);
-      return Restated{std::move(said), std::move(completed)};
+      auto run = completed();
+      if (is_of_another_trainer(run, question)) {
+        said.insert(said.begin(), {"framework", std::string(spec::name_of(question.training.framework))});
+        run = completed();
+      }
+      return Restated{std::move(said), std::move(run)};
     } catch (const quantity::BadInput&) {
       return std::nullopt;
     }

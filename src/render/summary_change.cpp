@@ -29,6 +29,12 @@ bool costs_time(std::string_view cost) {
   return cost.starts_with("time: ") || cost.starts_with("nothing") || cost.starts_with("little");
 }
 
+/// A need far below the card's memory may be tight all the same.
+std::string_view tightness(const Advice& advice) {
+  if (advice.verdict != VerdictKind::tight) return "";
+  return advice.doubt == trust::Doubt::host ? "tight in host memory" : "tight";
+}
+
 /// Without its source, and without the word in front that says what kind of cost it is.
 std::string_view plain_cost(std::string_view cost) {
   cost = cost.substr(0, cost.find(" ("));
@@ -38,7 +44,7 @@ std::string_view plain_cost(std::string_view cost) {
 
 /// The price of a change in a few words: the tables name the source. What costs time alone says how much.
 std::vector<std::string> costs_of(const Advice& advice) {
-  std::vector<std::string> words{advice.verdict == trust::VerdictKind::tight ? "tight" : "", speed_of(advice)};
+  std::vector<std::string> words{std::string(tightness(advice)), speed_of(advice)};
   std::string_view rest = advice.cost;
   while (!rest.empty()) {
     const auto end = std::min(rest.find("; "), rest.size());

@@ -36,6 +36,16 @@ std::string amount(quantity::Bytes size, const MemoryUnit& unit) {
   return in_unit(size, unit) + " " + std::string(unit.name);
 }
 
+std::string_view doubt_words(trust::Doubt doubt) {
+  switch (doubt) {
+    case trust::Doubt::none: break;
+    case trust::Doubt::error_bar: return ", within the error bar";
+    case trust::Doubt::cached: return ", which blocks that the allocator keeps may fill";
+    case trust::Doubt::host: return "; tight in the memory of its machine";
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string need_words(const answer::Verdict& verdict, const TextStyle& style) {
@@ -49,9 +59,8 @@ std::string need_words(const answer::Verdict& verdict, const TextStyle& style) {
     const auto short_of = needed - capacity;
     return fmt::format("{}, {} short", of, unit.name == whole.name ? in_unit(short_of, unit) : amount(short_of, unit));
   }
-  const bool tight = verdict.kind == trust::VerdictKind::tight;
   return fmt::format("{} ({}), {} free{}", of, share_text(needed / capacity), in_unit(capacity - needed, whole),
-                     tight ? ", within the error bar" : "");
+                     doubt_words(verdict.doubt));
 }
 
 namespace {

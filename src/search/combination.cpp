@@ -103,7 +103,8 @@ const Solution* Combinations::verify(const Made& run) {
     refuted_.insert(said(run));
     return nullptr;
   }
-  Advice advice{std::move(restated->terms), run.change, run.cost, asked->need.accelerator, asked->verdict};
+  Advice advice{std::move(restated->terms), run.change, run.cost, asked->need.accelerator, asked->verdict,
+                trust::doubt_of(restated->question, asked->need)};
   solution = Solution{std::move(advice), std::move(restated->question)};
   return &*solution;
 }
@@ -198,14 +199,14 @@ bool Combinations::has_other_forms(const Set& set) const {
          std::any_of(set.begin(), set.end() - 1, [](const Change* change) { return more_may_need_more(change->kind); });
 }
 
-/// The first set that fits ends the search; the first that is tight is told beside it.
+/// The first set that fits ends the search; the first that is tight is told behind it.
 bool Combinations::take(const Set& set) {
   if (is_known(set) || !has_other_forms(set)) return false;
   const Solution* advice = of(set);
   if (!advice) return false;
   const bool fits = advice->verdict == VerdictKind::fits;
   if (fits) found_.push_back(set);
-  if (fits || told_.empty()) told_.push_back(*advice);
+  if (fits || told_.empty()) told_.insert(told_.begin(), *advice);
   return fits;
 }
 

@@ -40,6 +40,9 @@ double excess(const spec::Question& question, Bytes needed, Bytes capacity) {
   return high - static_cast<double>(in_bytes(capacity));
 }
 
+namespace {
+
+/// Such runs have died, because blocks of gathered weights are not given back in time.
 bool saturates(const spec::Question& question, Bytes needed, Bytes capacity) {
   if (!spec::is_fsdp(question.layout.sharding) || question.layout.dp == 1) return false;
   const double cached = question.runtime.reserved_ratio ? 0.0 : error_bar(question).cached;
@@ -48,6 +51,8 @@ bool saturates(const spec::Question& question, Bytes needed, Bytes capacity) {
 }
 
 constexpr double with_buffers = 1.5;
+
+}  // namespace
 
 double host_excess(const spec::Question& question, Bytes of_machine) {
   const auto capacity = spec::host_capacity_of(question);
@@ -73,6 +78,13 @@ VerdictKind judge(const spec::Question& question, const Need& need) {
   if (!capacity) return VerdictKind::no_accelerator;
   static_assert(VerdictKind::fits < VerdictKind::tight && VerdictKind::tight < VerdictKind::does_not_fit);
   return std::max(judge_accelerator(question, need.accelerator, *capacity), judge_host(question, need.host));
+}
+
+Doubt doubt_of(const spec::Question& question, const Need& need) {
+  if (judge(question, need) != VerdictKind::tight) return Doubt::none;
+  const auto capacity = capacity_of(question).value_or(Bytes{});
+  if (excess(question, need.accelerator, capacity) > 0.0) return Doubt::error_bar;
+  return saturates(question, need.accelerator, capacity) ? Doubt::cached : Doubt::host;
 }
 
 }  // namespace llmcalc::trust

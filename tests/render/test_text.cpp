@@ -122,6 +122,7 @@ FITS  needs 51.33 of 79.15 GiB (65 %), 27.82 free
 TEST_CASE("the first line is the verdict") {
   auto report = sample_report();
   report.estimate.verdict.kind = trust::VerdictKind::tight;
+  report.estimate.verdict.doubt = trust::Doubt::error_bar;
   CHECK(first_line(report) ==
         "TIGHT  needs 51.33 of 79.15 GiB (65 %), 27.82 free, within the error bar, a100-80-sxm x1");
   CHECK(first_line(report_that_does_not_fit()) ==

@@ -83,18 +83,21 @@ TEST_CASE("times say whether the framework was measured, and widen on a generati
 
 /// 1.266 is what FSDP's runs cached over what they allocated.
 TEST_CASE("sharded layers whose cached blocks reach the capacity are tight, though what must fit does") {
-  const auto sharded = asked("--framework hf --gpus 8 --sharding fsdp1");
-  const auto replicated = asked("--framework hf --gpus 8 --sharding ddp");
-  const auto capacity = quantity::gib(80);
-  CHECK(trust::saturates(sharded, quantity::gib(66), capacity));
-  CHECK_FALSE(trust::saturates(sharded, quantity::gib(60), capacity));
-  CHECK_FALSE(trust::saturates(replicated, quantity::gib(66), capacity));
+  auto sharded = asked("--framework hf --gpus 8 --sharding fsdp1");
+  auto replicated = asked("--framework hf --gpus 8 --sharding ddp");
+  sharded.pricing.memory = replicated.pricing.memory = quantity::gib(80);
+  CHECK(trust::doubt_of(sharded, {quantity::gib(66)}) == trust::Doubt::cached);
+  CHECK(trust::doubt_of(sharded, {quantity::gib(60)}) == trust::Doubt::none);
+  CHECK(trust::doubt_of(replicated, {quantity::gib(66)}) == trust::Doubt::none);
+  CHECK(trust::doubt_of(sharded, {quantity::gib(79)}) == trust::Doubt::error_bar);
+  CHECK(trust::doubt_of(sharded, {quantity::gib(81)}) == trust::Doubt::none);
 }
 
 /// Who says by how much more is reserved has measured what is cached.
 TEST_CASE("a ratio of reserved memory that is said stands in place of what is cached") {
-  const auto sharded = asked("--framework hf --gpus 8 --sharding fsdp1 --reserved-ratio 1.02");
-  CHECK_FALSE(trust::saturates(sharded, quantity::gib(79), quantity::gib(80)));
+  auto sharded = asked("--framework hf --gpus 8 --sharding fsdp1 --reserved-ratio 1.02");
+  sharded.pricing.memory = quantity::gib(80);
+  CHECK(trust::doubt_of(sharded, {quantity::gib(66)}) == trust::Doubt::none);
 }
 
 TEST_CASE("who was not measured has no narrower bar than each that was, nor has a generation that was not") {

@@ -19,6 +19,7 @@ struct Advice {
   std::string cost;               ///< what it costs; lists are in ascending order of it
   quantity::Bytes needed;
   trust::VerdictKind verdict = trust::VerdictKind::no_accelerator;
+  trust::Doubt doubt = trust::Doubt::none;  ///< where it is tight
   std::optional<double> speed = {};  ///< tokens a second of the whole run over those before, where both are known
 };
 

@@ -47,10 +47,6 @@ double excess(const spec::Question& question, quantity::Bytes needed, quantity::
 /// two (aten/src/ATen/core/CachingHostAllocator.h).
 double host_excess(const spec::Question& question, quantity::Bytes of_machine);
 
-/// Blocks that the allocator of sharded layers would cache reach the capacity, though what must fit does not: such runs
-/// have died, because blocks of gathered weights are not given back in time.
-bool saturates(const spec::Question& question, quantity::Bytes needed, quantity::Bytes capacity);
-
 /// Tight where the high end of the error bar does not fit, or what the allocator caches fills the memory.
 VerdictKind judge_accelerator(const spec::Question& question, quantity::Bytes needed, quantity::Bytes capacity);
 
@@ -65,5 +61,16 @@ struct Need {
 
 /// The worse of two verdicts: on the accelerator, and on the machine's memory where it holds something of the run.
 VerdictKind judge(const spec::Question& question, const Need& need);
+
+/// Why a run that likely fits may not.
+enum class Doubt {
+  none,       ///< it fits, or it does not
+  error_bar,  ///< of the need on an accelerator
+  cached,     ///< blocks that the allocator of sharded layers keeps reach the capacity, though what must fit does not
+  host,       ///< buffers of the machine's memory, beside what is held there
+};
+
+/// The first of them, where a run is tight.
+Doubt doubt_of(const spec::Question& question, const Need& need);
 
 }  // namespace llmcalc::trust
