@@ -258,6 +258,8 @@ class ServeEngine(Values):
     largest_graph: int
     slots: int
     flash: bool
+    host_layers: int
+    host_expert_layers: int
 
 class ServeMemory(Values):
     """of the accelerator with least room"""
@@ -460,6 +462,7 @@ class ServerChange(Values):
     max_context: int
     max_concurrency: int
     carries_load: bool
+    uses_host: bool
 
 class ServerCard(Values):
     """Whether a usual card takes the whole load."""
@@ -1170,6 +1173,7 @@ class ServeOptions(TypedDict, total=False):
     lora_rank: Option
     price: Option
     memory: Option
+    host_memory: Option
     context_bytes: Option
     nccl_bytes: Option
     power: Option

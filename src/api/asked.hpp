@@ -9,6 +9,7 @@
 #include "read/resolve.hpp"
 #include "read/vocabulary.hpp"
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,6 +35,10 @@ struct AskedQuestion {
 
 /// The question as a command to type, in the place of its answer.
 Reply show_question(const AskedQuestion& asked, std::string_view verb);
+
+/// The trace of requests that --requests names, whose figures become words; null without it.
+std::shared_ptr<const std::vector<spec::Request>> take_trace(const Arguments& arguments, const Surroundings& around,
+                                                             AskedQuestion& asked);
 
 /// Whether the weights that were named are those of llama.cpp, which are served and never trained.
 bool holds_gguf(const AskedQuestion& asked);

@@ -11,17 +11,17 @@
 #include "quantity/lists.hpp"
 #include "quantity/suggest.hpp"
 #include "quantity/text.hpp"
-#include "read/rows.hpp"
 #include "read/words.hpp"
 #include "serving/capacity.hpp"
 #include "spec/names.hpp"
+#include "spec/node.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace llmcalc::api {
@@ -95,6 +95,20 @@ read::Resolved take_best(const search::ServerPlans& plans, const Asked& asked, c
   return resolved;
 }
 
+/// Limits of speed are kept with requests of some length: where nobody said one, as many are counted at once as there
+/// is room for of these, not of whole contexts.
+template <class Asked>
+void take_lengths(const Asked& asked, read::Resolved& resolved, std::vector<read::Given>& words) {
+  const spec::Load load = resolved.question.serving.load;
+  if (!serving::is_limited(load) || load.lengths_said || load.context > 0) return;
+  words = with(std::move(words), "prompt", std::to_string(load.prompt));
+  words = with(std::move(words), "output", std::to_string(load.output));
+  resolved = asked(words);
+  resolved.assumptions.push_back(
+      {fmt::format("--prompt {} --output {}, with which the limits are kept: --context counts longer ones", load.prompt,
+                   load.output)});
+}
+
 /// Findings of --find that do what was asked: the first that carries the load, or all there is to it.
 const serving::Candidate* chosen_of(const std::vector<serving::Candidate>& found) {
   if (found.size() == 1 && found.front().starts) return &found.front();
@@ -114,6 +128,23 @@ void refuse_all(serving::ServingAnswer& answer) {
 
 bool fails(const serving::ServingAnswer& answer) {
   return answer.verdict == trust::VerdictKind::does_not_fit || !answer.broken_limits.empty();
+}
+
+/// Question of llama.cpp where its one request does not start on a card of a person's own and nobody named an engine:
+/// its files are narrower, and what the card has no room for stays with the host.
+template <class Asked>
+std::optional<spec::Question> of_usual_ggml(const Asked& asked, std::vector<read::Given> words,
+                                            const serving::ServingAnswer& answer) {
+  const auto& question = answer.deployment.question;
+  const auto& load = question.serving.load;
+  const bool starts = answer.verdict != trust::VerdictKind::does_not_fit;
+  if (starts || read::has_word(words, "engine") || spec::has_stacked_memory(*question.gpu)) return std::nullopt;
+  if (load.concurrency > 1 || load.rate || serving::is_limited(load)) return std::nullopt;
+  try {
+    return asked(with(std::move(words), "engine", std::string(spec::name_of(spec::usual_ggml)))).question;
+  } catch (const quantity::BadInput&) {
+    return std::nullopt;
+  }
 }
 
 /// The command that starts what was answered, or what the first advice makes of it where that does not start or does
@@ -151,6 +182,7 @@ render::ServingReport serve(const std::vector<read::Given>& said, const std::opt
   auto resolved = asked(words);
   const bool planned = report.plans && !report.plans->best.empty();
   if (planned) resolved = take_best(*report.plans, asked, resolved.question, words);
+  if (options.find == serving::Find::concurrency) take_lengths(asked, resolved, words);
   if (options.find) {
     report.found = serving::find(resolved.question, *options.find);
     if (const auto* chosen = chosen_of(report.found)) {
@@ -163,7 +195,8 @@ render::ServingReport serve(const std::vector<read::Given>& said, const std::opt
   const auto& question = resolved.question;
   report.answer = serving::serve(question);
   if ((report.plans && !planned) || (options.find && chosen_of(report.found) == nullptr)) refuse_all(report.answer);
-  report.advice = serving::advise(report.answer, [&] { return larger_than(question.gpu, catalogue); });
+  report.advice = serving::advise(
+      report.answer, [&] { return larger_than(question.gpu, catalogue); }, of_usual_ggml(asked, words, report.answer));
   if (!question.gpu) report.cards = serving::ask_cards(question, usual_cards(catalogue));
   if (options.table) report.table = serving::capacity_cells(question);
   add_launch(asked, words, question, served_names(words, resolved, catalogue), report);
@@ -212,55 +245,6 @@ ServeOptions serve_options(const Arguments& arguments) {
   return options;
 }
 
-using Trace = std::vector<spec::Request>;
-
-/// The mean of a length over the requests of a trace.
-template <class Value>
-double mean_of(const Trace& trace, const Value& value) {
-  double sum = 0;
-  for (const spec::Request& each : trace) sum += static_cast<double>(value(each));
-  return sum / static_cast<double>(trace.size());
-}
-
-std::string whole(double value) { return std::to_string(std::llround(value)); }
-
-/// Figures that the requests of a trace have in common, by which everything goes but what becomes of each: their mean
-/// lengths, how many come a second or, where they come at once, how many they are, and the longest.
-void add_words_of(const Trace& trace, AskedQuestion& asked) {
-  for (const std::string_view term : {"prompt", "output", "range_ratio", "rate", "concurrency", "num_prompts"}) {
-    if (const auto* said = read::find_word(asked.words, term); said != nullptr)
-      throw quantity::BadInput(said->origin.where, "is what the requests of --requests say");
-  }
-  const auto longest = std::ranges::max(trace, {}, [](const auto& each) { return each.prompt + each.output; });
-  const double span = trace.back().arrival;
-  const auto add = [&](std::string_view term, std::string text) {
-    if (!read::has_word(asked.words, term))
-      asked.words.push_back({std::string(term), std::move(text), {read::Source::flag, "--requests"}});
-  };
-  add("prompt", whole(mean_of(trace, [](const auto& each) { return each.prompt; })));
-  add("output", whole(mean_of(trace, [](const auto& each) { return each.output; })));
-  if (span > 0) add("rate", quantity::format_number(static_cast<double>(trace.size()) / span, 6));
-  if (!(span > 0)) add("concurrency", std::to_string(trace.size()));
-  add("context", std::to_string(longest.prompt + longest.output));
-}
-
-/// The trace that --requests names.
-std::shared_ptr<const Trace> take_trace(const Arguments& arguments, const Surroundings& around, AskedQuestion& asked) {
-  const std::string* path = arguments.find("requests");
-  if (path == nullptr) return nullptr;
-  if (std::ranges::all_of(*path, quantity::is_digit))
-    throw quantity::BadInput("--requests", "is a file of requests, not how many there are", "--num-prompts " + *path);
-  auto trace = read::read_requests(around.text(*path, "--requests"), *path);
-  constexpr std::size_t most = 10'000;  // some 100 ms
-  if (trace.size() > most) {
-    asked.reading.assumptions.push_back(
-        {"the first " + std::to_string(most) + " of " + std::to_string(trace.size()) + " requests"});
-    trace.resize(most);
-  }
-  add_words_of(trace, asked);
-  return std::make_shared<const Trace>(std::move(trace));
-}
-
 /// Requests that wait are a warning: the server starts all the same.
 bool has_waiting(const serving::ServingAnswer& answer) {
   return answer.capacity.queued > 0 && answer.verdict == trust::VerdictKind::fits;
@@ -274,7 +258,7 @@ std::string waiting_words(const serving::ServingAnswer& answer) {
 struct Asking {
   const AskedQuestion& question;
   const Sources& sources;
-  std::shared_ptr<const Trace> trace;
+  std::shared_ptr<const std::vector<spec::Request>> trace;
   bool strict;
 };
 

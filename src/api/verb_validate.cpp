@@ -141,7 +141,7 @@ void Validator::compare_server(const read::MeasuredRun& run) {
                               .measure = run.measure,
                               .measured = run.value,
                               .predicted = *predicted,
-                              .bar = serving::error_bar(server.deployment.question, run.measure),
+                              .bar = serving::error_bar(server.deployment, run.measure),
                               .configuration = read::configuration(run),
                               .groups = groups_of(run)});
 }

@@ -34,6 +34,11 @@ std::int64_t layers(const LayoutUse& use) { return use.shape.layers + use.shape.
 
 bool has_grouped_heads(const LayoutUse& use) { return use.shape.latent.kv_rank == 0; }
 
+bool cuts_tower_unevenly(const LayoutUse& use) {
+  const auto is_uneven = [&](const spec::Tower& tower) { return tower.layers.heads % use.layout.tp != 0; };
+  return use.training.towers != spec::TowerUse::absent && std::ranges::any_of(use.shape.towers, is_uneven);
+}
+
 bool has_experts_for(std::int64_t ranks, const spec::MoeShape& moe) {
   return moe.experts > 0 && moe.experts % ranks == 0;
 }

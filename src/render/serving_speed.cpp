@@ -114,8 +114,8 @@ std::string layout_of(const search::ServerPlan& plan, bool names_gpu, bool names
 std::string change_of(const serving::Candidate& candidate, bool limited) {
   if (!candidate.starts) return candidate.change + ": does not start";
   if (limited) return candidate.change + ": carries the load";
-  return fmt::format("{}: {} at once, context {}", candidate.change, format_count(candidate.max_concurrency),
-                     format_count(candidate.max_context));
+  return fmt::format("{}: {} at once, context {}{}", candidate.change, format_count(candidate.max_concurrency),
+                     format_count(candidate.max_context), candidate.uses_host ? "; a part of it in host memory" : "");
 }
 
 }  // namespace
@@ -180,7 +180,8 @@ Paragraph serving_plans(const ServingReport& report, const TextStyle& style) {
 Paragraph serving_changes(const ServingReport& report, const TextStyle& style) {
   Paragraph block;
   for (const auto& candidate : report.found) {
-    const auto* lacks = candidate.starts && !candidate.carries ? "; does not carry the load" : "";
+    const bool is_short = candidate.starts && !candidate.carries && !candidate.uses_host;
+    const auto* lacks = is_short ? "; does not carry the load" : "";
     add_lines(block, labelled(block.lines.empty() ? "found" : "", change_of(candidate, false) + lacks, style));
   }
   constexpr std::size_t few = 5;  // the verdict is that of the best

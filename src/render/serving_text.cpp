@@ -150,6 +150,12 @@ std::string server_of(const ServingReport& report) {
   return words;
 }
 
+/// ", 22 layers' experts in host memory", or whole layers.
+std::string host_words(const serving::Setup& setup) {
+  if (setup.host_layers > 0) return fmt::format(", {} layers in host memory", setup.host_layers);
+  return setup.host_experts > 0 ? fmt::format(", {} layers' experts in host memory", setup.host_experts) : "";
+}
+
 std::string start_of(const ServingReport& report) {
   const auto& answer = report.answer;
   if (answer.verdict == VerdictKind::does_not_fit) return answer.reason;
@@ -160,9 +166,9 @@ std::string start_of(const ServingReport& report) {
                        unit.name, load_words(report));
   }
   const auto& broken = answer.broken_limits;
-  return fmt::format("starts, with room for {} x {} tokens{}{}", format_count(answer.capacity.max_concurrency),
-                     format_count(answer.capacity.context), broken.empty() ? "" : ", but ",
-                     quantity::joined(broken, " and "));
+  return fmt::format("starts, with room for {} x {} tokens{}{}{}", format_count(answer.capacity.max_concurrency),
+                     format_count(answer.capacity.context), host_words(answer.deployment.setup),
+                     broken.empty() ? "" : ", but ", quantity::joined(broken, " and "));
 }
 
 std::string longest_of(const ServingReport& report) {

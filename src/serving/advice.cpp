@@ -115,6 +115,17 @@ class Adviser {
     }
   }
 
+  /// Change to an engine whose files are narrower. Whole layers in host memory make it slow, which comes last.
+  void engine(const Question& other) {
+    constexpr int behind_options = 1;
+    constexpr int last = 3;
+    const bool is_slow = deploy(other).setup.host_layers > 0;
+    Weighed weighed = weighed_as_asked(other, fmt::format("--engine {}", spec::name_of(other.serving.engine)),
+                                       fmt::format("a file in {}", spec::name_of(other.serving.quant)));
+    weighed.parts = is_slow ? last : behind_options;
+    take_if_better(std::move(weighed));
+  }
+
   void context() {
     if (present_.max_concurrency > 0 || present_.max_context == 0) return;
     const std::int64_t context = longest(present_);
@@ -123,24 +134,21 @@ class Adviser {
     take_if_better(std::move(weighed));
   }
 
-  /// Layers that a card has no room for stay in the machine's memory: of a mixture its experts, else whole ones, the
-  /// fewest that are enough.
+  /// Layers that a card has no room for stay in the machine's memory, where the engine does not see to that by itself.
   void layers() {
     const EngineRow& row = row_of(question_.serving.engine);
+    Deployment deployment = deploy(question_);
     if (!spec::reads_gguf(row.engine) || present_.max_concurrency > 0) return;
-    const auto& options = question_.serving.options;
-    const auto layers = question_.model.layer_count();
-    if (takes(row, "cpu_experts") && question_.model.shape.moe.experts > 0 && options.cpu_experts == 0) {
-      fewest(layers, [&](spec::EngineOptions& changed, std::int64_t away) {
-        changed.cpu_experts = away;
-        return fmt::format("--cpu-experts {}", away);
-      });
-    }
-    if (options.gpu_layers) return;
-    fewest(layers, [&](spec::EngineOptions& changed, std::int64_t away) {
-      changed.gpu_layers = layers - away;
-      return fmt::format("--gpu-layers {}", layers - away);
-    });
+    deployment.setup.moves = takes(row, "cpu_experts") ? Moves::experts : Moves::layers;
+    leave_layers(deployment);
+    Question changed = question_;
+    auto& options = changed.serving.options;
+    say_placement(deployment, options);
+    std::string words;
+    if (options.gpu_layers) words = fmt::format("--gpu-layers {} ", *options.gpu_layers);
+    if (options.cpu_experts > 0) words += fmt::format("--cpu-experts {} ", options.cpu_experts);
+    if (!words.empty()) words.pop_back();
+    if (!words.empty()) try_change(changed, words, "speed: the rest is read from the machine's memory");
   }
 
   /// The fewest accelerators on which a copy keeps what was asked, and with narrower weights fewer still. Copies on
@@ -292,30 +300,6 @@ class Adviser {
     return 0;
   }
 
-  /// The fewest layers that must stay away from the cards. \param leave  has that many stay away, and says so
-  template <class Leave>
-  void fewest(std::int64_t layers, const Leave& leave) {
-    const auto asked = [&](std::int64_t away) {
-      Question changed = question_;
-      leave(changed.serving.options, away);
-      return weigh(changed, {}, {});
-    };
-    const Candidate most = asked(layers);
-    if (!most.starts) return;
-    const auto is_enough = [&](std::int64_t away) {
-      const Candidate candidate = asked(away);
-      return most.carries ? candidate.carries : candidate.starts;
-    };
-    std::int64_t enough = layers;
-    for (std::int64_t few = 0; enough - few > 1;) {
-      const std::int64_t middle = few + (enough - few) / 2;
-      (is_enough(middle) ? enough : few) = middle;
-    }
-    Question changed = question_;
-    const std::string words = leave(changed.serving.options, enough);
-    try_change(changed, words, "speed: the rest is read from the machine's memory");
-  }
-
   static constexpr std::int64_t shortest_context = 1024;  ///< tokens: fewer hold no conversation
   static constexpr std::int64_t most_accelerators = 64;   ///< of one copy: more are a question of their own
 
@@ -358,16 +342,31 @@ std::vector<Candidate> advise_load(const Question& question) {
   return found;
 }
 
+/// Shorter requests, where nobody said how long they are, and narrower weights that keep all of a model on its cards.
+std::vector<Candidate> advise_cards(const Question& question) {
+  std::vector<Candidate> found;
+  for (const Find what : {Find::context, Find::quant}) {
+    if (what == Find::context && question.serving.load.context > 0) continue;
+    for (Candidate& each : find(question, what)) {
+      if (each.carries && !each.uses_host && each.max_context >= conversation) found.push_back(std::move(each));
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 std::vector<Candidate> advise(const ServingAnswer& answer,
-                              const std::function<std::vector<spec::Accelerator>()>& larger) {
+                              const std::function<std::vector<spec::Accelerator>()>& larger,
+                              const std::optional<spec::Question>& of_other_engine) {
   const Question& question = answer.deployment.question;
   const Capacity& capacity = answer.capacity;
   if (!answer.broken_limits.empty()) return advise_load(question);
   const bool carries = capacity.max_concurrency >= question.serving.load.concurrency;
+  if (carries && leaves_by_itself(answer.deployment)) return advise_cards(question);
   if (carries || !question.gpu) return {};
   Adviser adviser(question, capacity);
+  if (of_other_engine) adviser.engine(*of_other_engine);
   adviser.options();
   adviser.cache(question, "", "");
   adviser.context();

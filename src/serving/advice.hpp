@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,14 +18,17 @@ struct Candidate {
   bool starts = false;
   std::int64_t max_context = 0;
   std::int64_t max_concurrency = 0;
-  bool carries = false;  ///< the whole load that was asked for, within its limits
+  bool carries = false;    ///< the whole load that was asked for, within its limits
+  bool uses_host = false;  ///< the engine leaves a part to it of its own accord
 };
 
 /// Changes with which the server starts, if need be with shorter requests, or carries the load that it does not carry
 /// as asked.
 /// \param larger  accelerators to consider in place of the question's, the smallest first
+/// \param of_other_engine  the same question of an engine that may be advised, where nobody named one
 std::vector<Candidate> advise(const ServingAnswer& answer,
-                              const std::function<std::vector<spec::Accelerator>()>& larger);
+                              const std::function<std::vector<spec::Accelerator>()>& larger,
+                              const std::optional<spec::Question>& of_other_engine = std::nullopt);
 
 /// Whether an accelerator takes the whole load at once.
 struct CardAnswer {

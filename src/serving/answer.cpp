@@ -11,6 +11,7 @@
 #include "serving/inner/pace.hpp"
 #include "spec/load.hpp"
 #include "spec/names.hpp"
+#include "spec/node.hpp"
 #include "timing/kernels.hpp"
 
 #include <fmt/format.h>
@@ -61,6 +62,11 @@ std::string reason_of(const Deployment& deployment, const RankMemory& memory) {
   if (finds_too_little(memory)) {
     return fmt::format("free memory: {} asked for, {} free", quantity::format_gib(memory.limit),
                        quantity::format_gib(memory.capacity));
+  }
+  if (!memory.hosted) {
+    const auto room = spec::host_capacity_of(deployment.question).value_or(quantity::bytes(0));
+    return fmt::format("what is left to the host takes {} of the {} of its memory (--host-memory)",
+                       quantity::format_gib(memory.host), quantity::format_gib(room));
   }
   if (memory.pool <= quantity::bytes(0)) {
     return fmt::format("weights and what stands beside them leave no room for the cache: {} of {}",
@@ -116,6 +122,8 @@ void check_limits(const spec::Question& question) {
   require(load.token_cost.has_value(), is_priced, "--max-cost-per-million", why, hint);
   require(load.token_cost.has_value(), load.output > 0, "--max-cost-per-million", "no token is written",
           "see --output");
+  require(question.pricing.host_memory.has_value(), spec::reads_gguf(question.serving.engine), "--host-memory",
+          "this engine leaves nothing of a model to its machine's memory", "llama.cpp and Ollama do");
   const bool has_memory = has_card || question.pricing.memory;
   const auto* no_memory = "there is no accelerator whose memory is taken";
   require(load.memory.memory.has_value(), has_memory, "--max-memory", no_memory, "name one with --gpu");
@@ -281,8 +289,8 @@ void note_reading(const ServingAnswer& answer, Notes& notes) {
                   bounds ? "goes through one process" : "bounds nothing"));
 }
 
-bool leaves_experts(const spec::Question& question) {
-  return question.serving.options.cpu_experts > 0 && question.model.shape.moe.experts > 0;
+bool leaves_experts(const Deployment& deployment) {
+  return deployment.setup.host_experts > 0 && deployment.question.model.shape.moe.experts > 0;
 }
 
 void note_load(const spec::Question& question, const ServingAnswer& answer, Notes& notes) {
@@ -296,8 +304,8 @@ void note_load(const spec::Question& question, const ServingAnswer& answer, Note
   if (question.serving.options.cpu_experts > 0 && question.model.shape.moe.experts == 0) {
     notes.emplace_back("--cpu-experts moves nothing: the model has no experts");
   }
-  if (uses_processor(question)) {
-    const bool experts = leaves_experts(question);
+  if (uses_processor(answer.deployment)) {
+    const bool experts = leaves_experts(answer.deployment);
     const bool said = question.serving.options.host_bandwidth.has_value();
     notes.push_back(fmt::format("{} are in host memory, which the processor reads at {:.0f} % of {:.4g} GB/s{}",
                                 experts ? "experts of the first layers" : "the first layers",
@@ -326,10 +334,8 @@ std::vector<std::string> beyond_memory(const Deployment& deployment, const RankM
   return trust::beyond(deployment.question.serving.load.memory, used(memory, reserves(deployment)), memory.capacity);
 }
 
-bool uses_processor(const spec::Question& question) {
-  const auto& options = question.serving.options;
-  const std::int64_t all = question.model.layer_count() + 1;  // the head is the last of what -ngl counts
-  return leaves_experts(question) || options.gpu_layers.value_or(all) < all;
+bool uses_processor(const Deployment& deployment) {
+  return leaves_experts(deployment) || deployment.setup.host_layers > 0;
 }
 
 ServingAnswer serve(const spec::Question& question) {

@@ -39,7 +39,7 @@ std::vector<std::string> beyond_memory(const Deployment& deployment, const RankM
 
 /// Whether operations run on the host, whose speed is not modelled: llama.cpp runs an operation where its weights are
 /// (ggml/src/ggml-backend.cpp).
-bool uses_processor(const spec::Question& question);
+bool uses_processor(const Deployment& deployment);
 
 /// \throws quantity::BadInput when the engine cannot run what was asked for
 ServingAnswer serve(const spec::Question& question);

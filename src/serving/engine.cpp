@@ -169,7 +169,7 @@ Deployment deploy(const spec::Question& question) {
     deployment.stages.push_back(std::move(held));
   }
   add_draft(rank, deployment);
-  if (deployment.setup.shortens) shorten_context(deployment);
+  fit_to_cards(deployment);
   if (question.serving.role == spec::ServerRole::prefill) deployment.question.serving.load.output = 1;
   if (question.serving.layout.prefill_servers > 0)
     deployment.prefill = std::make_shared<Deployment>(deploy(prefill_question(question)));

@@ -28,12 +28,19 @@ struct EngineRelease {
   friend auto operator<=>(const EngineRelease&, const EngineRelease&) = default;
 };
 
+/// Parts of a model that an engine puts into host memory of its own accord where its cards have no room.
+enum class Moves { nothing, layers, experts };
+
 /// Options of an engine with nothing left open.
 struct Setup {
   EngineRelease release;
   spec::CacheType cache = spec::CacheType::bf16;
   std::int64_t context = 0;  ///< longest sequence that the server takes
   bool shortens = false;     ///< the context, which nobody asked for, to what its cards have room for
+  Moves moves = Moves::nothing;
+  quantity::Bytes margin;         ///< of each card, that stays free where something is moved
+  std::int64_t host_layers = 0;   ///< leading ones that are in host memory; the head counts as the last layer
+  std::int64_t host_experts = 0;  ///< leading layers whose experts are
   double memory_fraction = 1.0;
   std::int64_t batched_tokens = 0;  ///< of one engine step
   std::int64_t max_sequences = 0;   ///< of one engine step
@@ -104,6 +111,7 @@ struct RankMemory {
   quantity::Bytes pool;     ///< set aside for the cache; negative where the holdings exceed the limit
   quantity::Bytes needed;   ///< of the cache for the demand
   quantity::Bytes host;     ///< in host memory
+  bool hosted = true;       ///< there is room there for layers that were left to it
   quantity::Bytes beside;   ///< on the accelerator beyond the limit: what comes after the cache was sized
   std::int64_t block = 1;   ///< positions
   std::int64_t blocks = 0;  ///< of the pool
@@ -113,7 +121,7 @@ struct RankMemory {
   bool seated = true;                 ///< the demanded sequences are no more than those
 
   quantity::Bytes held() const;
-  bool fits() const { return seated && needed <= pool; }
+  bool fits() const { return seated && hosted && needed <= pool; }
 };
 
 /// How a server that reads prompts hands them to one that writes answers.
@@ -173,6 +181,9 @@ EngineRelease parse_release(std::string_view text);
 
 /// Builds the step program once and walks it. \pre the question was resolved and the engine can run it
 Deployment deploy(const spec::Question& question);
+
+/// Says what is left to the host as options that ask for it.
+void say_placement(const Deployment& deployment, spec::EngineOptions& options);
 
 /// Cards that one server of a GGUF file spreads it over.
 inline std::int64_t cards_of(const spec::Question& question) { return question.layout.gpus / question.layout.dp; }

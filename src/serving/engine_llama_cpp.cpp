@@ -36,7 +36,6 @@ struct Cells {
 };
 
 /// llama.cpp src/llama-context.cpp: GGML_PAD(cparams.n_ctx, 256).
-constexpr std::int64_t cell_padding = 256;
 
 /// Before May 2025 layers with a window kept all positions.
 constexpr EngineRelease windowed_cache{5427, 0};
@@ -117,10 +116,10 @@ Bytes draft_buffer(const Deployment& deployment) {
 }
 
 constexpr EngineRelease newest_build{10000, 0};
-constexpr EngineRelease flash_by_default{6325, 0};   // common/common.h, flash_attn_type auto
-constexpr EngineRelease four_slots{7250, 0};         // tools/server: -np -1 is four slots of one cache
-constexpr EngineRelease shortened_context{7437, 0};  // --fit on (pull 16653 of 15 December 2025; issue 18097)
-constexpr std::int64_t first_build_of_2024 = 2800;   // b2800 is of May 2024, and about 235 follow a month
+constexpr EngineRelease flash_by_default{6325, 0};  // common/common.h, flash_attn_type auto
+constexpr EngineRelease four_slots{7250, 0};        // tools/server: -np -1 is four slots of one cache
+constexpr EngineRelease fitted{7437, 0};            // --fit on (pull 16653 of 15 December 2025; issue 18097)
+constexpr std::int64_t first_build_of_2024 = 2800;  // b2800 is of May 2024, and about 235 follow a month
 constexpr std::int64_t builds_a_month = 235;
 
 /// Builds by number, or by the month they are known by.
@@ -152,8 +151,7 @@ Placement place(const Deployment& deployment) {
   Placement placement;
   placement.layers = question.model.layer_count();
   placement.cards = question.serving.layout.split == CardSplit::layer ? cards_of(question) : 1;
-  const std::int64_t on_cards = question.serving.options.gpu_layers.value_or(placement.layers + 1);
-  placement.first = std::max<std::int64_t>(placement.layers + 1 - on_cards, 0);
+  placement.first = deployment.setup.host_layers;
   return placement;
 }
 
@@ -164,9 +162,7 @@ struct Shares {
   Bytes host;
 };
 
-bool leaves_experts(const Deployment& deployment, std::int64_t layer) {
-  return layer < deployment.question.serving.options.cpu_experts;
-}
+bool leaves_experts(const Deployment& deployment, std::int64_t layer) { return layer < deployment.setup.host_experts; }
 
 /// The cache of each layer, in order.
 std::vector<Bytes> layer_caches(const Deployment& deployment, const Demand& demand) {
@@ -225,7 +221,7 @@ void spread(const Deployment& deployment, std::int64_t card, Shares& shares) {
 std::int64_t mask_copies(const Deployment& deployment) {
   const auto& question = deployment.question;
   const bool pipelined = cards_of(question) > 1 && question.serving.layout.split == CardSplit::layer &&
-                         place(deployment).first == 0 && question.serving.options.cpu_experts == 0;
+                         place(deployment).first == 0 && deployment.setup.host_experts == 0;
   return pipelined ? 4 : 1;
 }
 
@@ -262,13 +258,27 @@ void read_whole(const spec::Question& question, Setup& setup) {
   setup.assumptions.push_back("--ubatch " + std::to_string(setup.context) + ", since an input is read in one pass");
 }
 
+/// Layers of which -ngl counts the last ones and the head (llama-model.cpp, n_gpu_layers), and --n-cpu-moe the first.
+void place_layers(const spec::Question& question, Setup& setup) {
+  const auto& options = question.serving.options;
+  const std::int64_t all = question.model.layer_count() + 1;
+  setup.host_layers = std::max<std::int64_t>(all - options.gpu_layers.value_or(all), 0);
+  setup.host_experts = std::min(options.cpu_experts, question.model.layer_count());
+}
+
 Setup llama_cpp_setup(const spec::Question& question) {
   const auto& options = question.serving.options;
   Setup setup;
   setup.release = build_of(question.serving.engine_version);
   setup.cache = question.serving.cache == spec::CacheType::automatic ? spec::CacheType::f16 : question.serving.cache;
   setup.context = model_limit(question);
-  setup.shortens = question.serving.load.context == 0 && setup.release >= shortened_context;
+  setup.shortens = question.serving.load.context == 0 && setup.release >= fitted;
+  place_layers(question, setup);
+  const bool is_open = !options.gpu_layers && options.cpu_experts == 0;
+  const bool is_server = question.serving.load.prompt > 0;  // llama-bench, which writes without one, says -ngl 99
+  const bool by_layer = question.serving.layout.split == CardSplit::layer;  // --fit moves nothing of rows and tensors
+  if (is_open && is_server && by_layer && setup.release >= fitted) setup.moves = Moves::experts;
+  setup.margin = quantity::mib(1024);  // --fit-target
   // src/llama-context.cpp: a pass is no longer than the batch that it is a part of (-b).
   setup.batched_tokens = std::min(options.ubatch.value_or(512), options.batched_tokens.value_or(2048));
   setup.slots = options.slots.value_or(setup.release >= four_slots ? 4 : 1);
@@ -308,6 +318,8 @@ Setup ollama_setup(const spec::Question& question) {
   setup.max_sequences = setup.slots;
   setup.flash = options.flash.value_or(true);
   setup.shortens = false;
+  setup.moves = options.gpu_layers ? Moves::nothing : Moves::layers;
+  setup.margin = bytes(0);
   if (question.serving.load.context > 0) return setup;
   setup.context = ollama_context(question);
   setup.assumptions.push_back("--context " + std::to_string(setup.context) +
@@ -339,6 +351,7 @@ RankMemory llama_cpp_memory(const Deployment& deployment, std::size_t rank, cons
   memory.pool = memory.limit - memory.held();
   memory.needed = shares.cache;
   memory.host = shares.host;
+  memory.hosted = host_has_room(deployment, memory.host);
   if (deployment.stages.front().cache.empty()) keep_nothing(deployment, memory);
   if (shares.cache > bytes(0)) memory.sequences_in_pool = std::max(memory.pool / shares.cache, 0.0);
   for (const CacheGroup& group : deployment.stages.front().cache) {
@@ -352,24 +365,6 @@ RankMemory llama_cpp_memory(const Deployment& deployment, std::size_t rank, cons
 }
 
 }  // namespace
-
-/// common/fit.cpp, common_fit_params: a context that nobody asked for is cut to what leaves 1,024 MiB of each card
-/// (--fit-target), in whole 256ths and to 4,096 positions at the least (--fit-ctx). Only then do layers go to the host,
-/// which is left to whoever asks.
-void shorten_context(Deployment& deployment) {
-  constexpr std::int64_t least = 4096;
-  constexpr Bytes margin = quantity::mib(1024);
-  std::int64_t& context = deployment.setup.context;
-  const auto leaves_margin = [&](std::int64_t positions) {
-    const RankMemory memory = tightest_rank(deployment, {positions, 1});
-    return memory.pool - memory.needed >= margin;
-  };
-  if (!deployment.question.gpu || context <= least || leaves_margin(context)) return;
-  const auto pieces = largest(context / cell_padding, [&](std::int64_t n) { return leaves_margin(n * cell_padding); });
-  context = std::max(pieces * cell_padding, least);
-  deployment.setup.assumptions.push_back("--context " + std::to_string(context) +
-                                         ", to which --fit shortens it beside 1 GiB that stays free");
-}
 
 constinit const EngineRow llama_cpp_row{.engine = spec::Engine::llama_cpp,
                                         .program = "llama.cpp",

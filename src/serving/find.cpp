@@ -39,8 +39,9 @@ bool carries(const Deployment& deployment, const Capacity& capacity) {
 Candidate weigh(const Question& question, std::string change, std::string cost) {
   const Deployment deployment = deploy(question);
   const Capacity capacity = capacity_of(deployment);
-  return {std::move(change),    std::move(cost),          capacity.max_concurrency > 0,
-          capacity.max_context, capacity.max_concurrency, carries(deployment, capacity)};
+  return {std::move(change),           std::move(cost),          capacity.max_concurrency > 0,
+          capacity.max_context,        capacity.max_concurrency, carries(deployment, capacity),
+          leaves_by_itself(deployment)};
 }
 
 std::pair<Question, std::string> with_context(Question question, std::int64_t context) {
@@ -122,7 +123,18 @@ using spec::CacheType;
 
 namespace {
 
-Candidate present(const Question& question, std::string change) { return weigh(question, std::move(change), {}); }
+/// Whether a search counts what an engine would leave to the host by itself: only where the cards alone carry nothing.
+enum class Room { cards, cards_and_host };
+
+bool has_room(const Deployment& deployment, Room room) {
+  return room == Room::cards_and_host || !leaves_by_itself(deployment);
+}
+
+Candidate present(const Question& question, std::string change, Room room = Room::cards_and_host) {
+  Candidate candidate = weigh(question, std::move(change), {});
+  candidate.carries = candidate.carries && (room == Room::cards_and_host || !candidate.uses_host);
+  return candidate;
+}
 
 /// More requests at once make a token cheaper, and more copies dearer: a search by their number asks how soon tokens
 /// come alone, and what it finds is held to its costs.
@@ -149,17 +161,17 @@ std::vector<Candidate> find_concurrency(const Question& question, const Capacity
   return {present(changed, fmt::format("--concurrency {}", most))};
 }
 
-std::vector<Candidate> find_context(const Question& question, const Capacity& capacity) {
+std::vector<Candidate> find_context(const Question& question, const Capacity& capacity, Room room) {
   if (capacity.shared_context < 1) return {};
   Question changed = question;
   const auto leaves_enough = [&](std::int64_t context) {
     changed.serving.load.context = context;
     const Deployment deployment = deploy(changed);
-    return beyond_memory(deployment, tightest_rank(deployment, {context, 1})).empty();
+    return has_room(deployment, room) && beyond_memory(deployment, tightest_rank(deployment, {context, 1})).empty();
   };
   const auto longest = largest(capacity.shared_context, leaves_enough);
   const auto [found, said] = with_context(question, longest > 0 ? longest : capacity.shared_context);
-  return {present(found, said)};
+  return {present(found, said, room)};
 }
 
 /// Ranks that one layer can be cut over, or cards that layers are spread over. Pipelines and ranks of experts stay as
@@ -187,10 +199,10 @@ std::int64_t fewest(std::int64_t limit, const Carry& carry) {
 }
 
 /// Copies of one width: those with as many servers that read prompts as there may be, then the fewest of those.
-Copies fewest_copies(const Question& question, std::int64_t tp, std::int64_t limit) {
+Copies fewest_copies(const Question& question, std::int64_t tp, std::int64_t limit, Room room) {
   const auto carry = [&](const Copies& copies) {
     const Deployment deployment = deploy(copied(question, copies));
-    return carries(deployment, capacity_of(deployment));
+    return has_room(deployment, room) && carries(deployment, capacity_of(deployment));
   };
   Copies copies{tp, 1, question.serving.layout.prefill_servers > 0 ? limit : 0, question.layout.pp};
   copies.count = fewest(limit, [&](std::int64_t n) { return carry({tp, n, copies.readers, copies.pp}); });
@@ -199,25 +211,25 @@ Copies fewest_copies(const Question& question, std::int64_t tp, std::int64_t lim
   return copies;
 }
 
-std::vector<Candidate> find_gpus(const Question& question) {
+std::vector<Candidate> find_gpus(const Question& question, Room room) {
   constexpr std::int64_t most = 1024;
   std::vector<std::pair<std::int64_t, Candidate>> found;
   for (const std::int64_t tp : widths_of(question)) {
-    const Copies copies = fewest_copies(without_costs(question), tp, most / tp);
+    const Copies copies = fewest_copies(without_costs(question), tp, most / tp, room);
     const Question changed = copied(question, copies);
     const std::int64_t gpus = changed.layout.gpus;
-    found.emplace_back(gpus, present(changed, fmt::format("--gpus {}{}", gpus, layout_words(changed, question))));
+    found.emplace_back(gpus, present(changed, fmt::format("--gpus {}{}", gpus, layout_words(changed, question)), room));
   }
   std::ranges::stable_sort(found, {}, [](const auto& one) { return std::pair(!one.second.carries, one.first); });
   return quantity::mapped(found, [](const auto& one) { return one.second; });
 }
 
-std::vector<Candidate> find_quant(const Question& question) {
+std::vector<Candidate> find_quant(const Question& question, Room room) {
   std::vector<Candidate> found;
   for (const Quant quant : ladder(question.serving.engine)) {
     Question changed = question;
     changed.serving.quant = quant;
-    found.push_back(present(changed, fmt::format("--quant {}", spec::name_of(quant))));
+    found.push_back(present(changed, fmt::format("--quant {}", spec::name_of(quant)), room));
     if (found.back().carries) break;
   }
   return found;
@@ -225,7 +237,7 @@ std::vector<Candidate> find_quant(const Question& question) {
 
 /// Each that has all the options that were said, with weights that it can run: the question's own, or the nearest of
 /// its kind.
-std::vector<Candidate> find_engine(const Question& question) {
+std::vector<Candidate> find_engine(const Question& question, Room room) {
   std::vector<Candidate> found;
   for (const EngineRow& row : all_engines()) {
     Question changed = question;
@@ -237,27 +249,35 @@ std::vector<Candidate> find_engine(const Question& question) {
       changed.serving.quant = spec::reads_gguf(row.engine) ? Quant::q4_k_m : Quant::awq;
     }
     if (!can_run(changed)) continue;
-    found.push_back(present(changed, fmt::format("--engine {} --quant {}", spec::name_of(row.engine),
-                                                 spec::name_of(changed.serving.quant))));
+    found.push_back(present(
+        changed, fmt::format("--engine {} --quant {}", spec::name_of(row.engine), spec::name_of(changed.serving.quant)),
+        room));
   }
   std::ranges::stable_sort(found, std::ranges::greater(),
                            [](const Candidate& each) { return std::pair(each.carries, each.max_concurrency); });
   return found;
 }
 
-}  // namespace
-
-std::vector<Candidate> find(const Question& question, Find what) {
+std::vector<Candidate> find_in(Room room, const Question& question, Find what) {
   const Deployment deployment = deploy(question);
   const Capacity capacity = capacity_of(deployment);
   switch (what) {
     case Find::concurrency: return find_concurrency(question, capacity);
-    case Find::context: return find_context(question, capacity);
-    case Find::gpus: return find_gpus(question);
-    case Find::quant: return find_quant(question);
+    case Find::context: return find_context(question, capacity, room);
+    case Find::gpus: return find_gpus(question, room);
+    case Find::quant: return find_quant(question, room);
     case Find::engine: break;
   }
-  return find_engine(question);
+  return find_engine(question, room);
+}
+
+}  // namespace
+
+std::vector<Candidate> find(const Question& question, Find what) {
+  auto found = find_in(Room::cards, question, what);
+  const bool any_carries = std::ranges::any_of(found, &Candidate::carries);
+  const bool may_move = deploy(question).setup.moves != Moves::nothing || what == Find::engine;
+  return any_carries || !may_move ? found : find_in(Room::cards_and_host, question, what);
 }
 
 std::vector<CapacityCell> capacity_cells(const Question& question) {

@@ -42,19 +42,6 @@ struct StepShape {
 /// Whose work is summed: of all layers, or of what lies on the accelerators or in host memory.
 enum class Whose { all, card, host };
 
-/// Leading layers that stay in host memory, and those whose experts do.
-struct InHost {
-  std::int64_t layers = 0;
-  std::int64_t experts = 0;
-};
-
-InHost in_host(const spec::Question& question) {
-  const auto& options = question.serving.options;
-  const std::int64_t all = question.model.layer_count() + 1;  // the head is the last of what -ngl counts
-  const std::int64_t layers = std::max<std::int64_t>(all - options.gpu_layers.value_or(all), 0);
-  return {layers, std::max(layers, options.cpu_experts)};
-}
-
 /// Experts that tokens of a step reach are read once: E (1 - (1 - K/E)^tokens), were each to choose for itself.
 double reached(const ExpertWork& experts, double tokens) {
   const double apart = quantity::pow(tokens, ggml_kernels().alike);
@@ -104,17 +91,18 @@ double count_of(Whose whose, std::int64_t first, std::int64_t layers, std::int64
 }
 
 GgmlWork ggml_work(const Deployment& deployment, const StepShape& step, Whose whose) {
-  const InHost host = in_host(deployment.question);
+  const std::int64_t in_host = deployment.setup.host_layers;
+  const std::int64_t experts_in_host = std::max(in_host, deployment.setup.host_experts);
   GgmlWork sums;
   std::int64_t first = 0;
   for (const StageWork& stage : step_work(deployment.question)) {
     for (const LayerWork& layer : stage.layers) {
-      add_layers(layer, count_of(whose, first, layer.layers, host.layers), deployment, step, sums);
+      add_layers(layer, count_of(whose, first, layer.layers, in_host), deployment, step, sums);
       if (layer.experts)
-        add_experts(*layer.experts, count_of(whose, first, layer.layers, host.experts), step.rows, sums);
+        add_experts(*layer.experts, count_of(whose, first, layer.layers, experts_in_host), step.rows, sums);
       first += layer.layers;
     }
-    if (stage.head) sums.bytes += count_of(whose, first, 1, host.layers) * stage.head->bytes;
+    if (stage.head) sums.bytes += count_of(whose, first, 1, in_host) * stage.head->bytes;
   }
   return sums;
 }

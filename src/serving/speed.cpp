@@ -88,28 +88,29 @@ void add_cost(const Deployment& deployment, Speed& speed) {
     speed.cost.energy = timing::facility_energy(seconds(answered * gpus), *power, timing::default_pue);
 }
 
-double wider_than_measured(const spec::Question& question) {
+double wider_than_measured(const Deployment& deployment) {
+  const auto& question = deployment.question;
   if (!spec::reads_gguf(question.serving.engine)) {
     return timing::ServingKernels(*question.gpu, spec::name_of(question.serving.engine)).is_measured()
                ? 1.0
                : trust::wider_by_generation;
   }
-  const bool is_relative = question.gpu->generation.ggml_is_nearest || uses_processor(question);
+  const bool is_relative = question.gpu->generation.ggml_is_nearest || uses_processor(deployment);
   return is_relative ? trust::ggml_wider_by_generation : 1.0;
 }
 
-void add_bars(const spec::Question& question, const timing::ServingKernels& kernels, Speed& speed) {
-  const bool ggml = spec::reads_gguf(question.serving.engine);
+void add_bars(const Deployment& deployment, const timing::ServingKernels& kernels, Speed& speed) {
+  const bool ggml = spec::reads_gguf(deployment.question.serving.engine);
   speed.measured_on = kernels.measured_on();
   speed.is_relative = !ggml && !kernels.is_measured();
-  speed.ttft_bar = error_bar(question, ggml ? spec::Measure::prefill_tok_s : spec::Measure::ttft);
-  speed.tpot_bar = error_bar(question, ggml ? spec::Measure::decode_tok_s : spec::Measure::tpot);
+  speed.ttft_bar = error_bar(deployment, ggml ? spec::Measure::prefill_tok_s : spec::Measure::ttft);
+  speed.tpot_bar = error_bar(deployment, ggml ? spec::Measure::decode_tok_s : spec::Measure::tpot);
 }
 
 Speed finished(const Deployment& deployment, const LoadClock& clock, Speed speed) {
   add_throughput(deployment, speed);
   add_cost(deployment, speed);
-  add_bars(deployment.question, clock.kernels(), speed);
+  add_bars(deployment, clock.kernels(), speed);
   return speed;
 }
 
@@ -135,10 +136,11 @@ bool limits_tail(const spec::Load& load) { return load.ttft_p95 || load.tpot_p95
 
 }  // namespace
 
-trust::Spread error_bar(const spec::Question& question, spec::Measure measure) {
+trust::Spread error_bar(const Deployment& deployment, spec::Measure measure) {
+  const auto& question = deployment.question;
   const auto bar = trust::server_error_bar(row_of(question.serving.engine).bars, question, measure);
   if (!spec::is_speed_of_server(measure)) return bar;
-  const double wider = wider_than_measured(question);
+  const double wider = wider_than_measured(deployment);
   return {wider * bar.below, wider * bar.above};
 }
 

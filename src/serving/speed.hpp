@@ -79,7 +79,7 @@ double compared(const spec::Load& load, const Speed& speed);
 
 /// Nine of ten measured values lie inside. That of a speed is wider where the part stands for one of another
 /// generation, and under llama.cpp where something lies in host memory.
-trust::Spread error_bar(const spec::Question& question, spec::Measure measure);
+trust::Spread error_bar(const Deployment& deployment, spec::Measure measure);
 
 /// The price of one accelerator for an hour: what the person said, else what is known of it.
 std::optional<quantity::Money> price_of(const spec::Question& question);

@@ -181,5 +181,5 @@ TEST_CASE("of narrower weights that keep what was asked the two widest are advis
       }
     }
   }
-  CHECK(advised > 20);
+  CHECK(advised > 15);
 }

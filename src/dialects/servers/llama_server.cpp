@@ -92,9 +92,8 @@ Text file(const ServerLetter& letter) {
 }
 Text context(const ServerLetter& letter) { return letter.text("context"); }
 Text layers(const ServerLetter& letter) {
-  const std::int64_t all = letter.question.model.layer_count() + 1;
-  const std::int64_t layers = letter.serving().options.gpu_layers.value_or(all);
-  return layers < all ? std::to_string(layers) : "999";
+  const std::int64_t left = letter.deployment.setup.host_layers;
+  return left > 0 ? std::to_string(letter.question.model.layer_count() + 1 - left) : "999";
 }
 Text split(const ServerLetter& letter) { return if_so(letter.question.layout.gpus > 1, letter.text("split")); }
 Text flash(const ServerLetter& letter) { return letter.deployment.setup.flash ? "on" : "off"; }

@@ -124,6 +124,7 @@ spec::Question started(const serving::Deployment& deployment) {
   const bool encodes_file = stack == spec::Stack::encoder && spec::reads_gguf(question.serving.engine);
   if (stack == spec::Stack::decoder || encodes_file) question.serving.load.context = deployment.setup.context;
   if (encodes_file) question.serving.options.ubatch = deployment.setup.batched_tokens;
+  serving::say_placement(deployment, question.serving.options);
   auto& layout = question.serving.layout;
   if (layout.prefill_servers > 0) {  // those that read prompts have a command of their own
     question.layout.gpus =

@@ -23,8 +23,8 @@ constexpr Shorthand shorthand_rows[] = {
 
 /// Terms of a training run that say the same of a server.
 constexpr std::string_view shared_terms[] = {
-    "lora_rank", "gpus",  "nodes",  "gpus_per_node", "tp",         "pp",    "ep",  "inter_node_gbps",
-    "gpu",       "price", "memory", "context_bytes", "nccl_bytes", "power", "pue", "carbon_intensity"};
+    "lora_rank", "gpus",   "nodes",       "gpus_per_node", "tp",         "pp",    "ep",  "inter_node_gbps", "gpu",
+    "price",     "memory", "host_memory", "context_bytes", "nccl_bytes", "power", "pue", "carbon_intensity"};
 
 bool is_shared(const Term& row) { return row.group == TermGroup::model || is_among(row.name, shared_terms); }
 

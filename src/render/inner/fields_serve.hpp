@@ -23,6 +23,8 @@ void describe_engine(auto& field, const serving::Deployment& deployment) {
   field("largest_graph", setup.graph_batch, "requests of the largest captured graph");
   field("slots", setup.slots, "requests at once where each has a place of its own");
   field("flash", setup.flash, "whether attention is one kernel");
+  field("host_layers", setup.host_layers, "leading ones that are in host memory, the head the last of them");
+  field("host_expert_layers", setup.host_experts, "leading ones whose experts are");
 }
 
 void describe(auto& field, const serving::MemoryLine& line) {
@@ -218,6 +220,7 @@ void describe(auto& field, const serving::Candidate& change) {
   field("max_context", change.max_context, "of one request");
   field("max_concurrency", change.max_concurrency, "requests of the context at once");
   field("carries_load", change.carries, "the load that was asked for, within its limits");
+  field("uses_host", change.uses_host, "the engine leaves a part to the host's memory of its own accord");
 }
 
 void describe(auto& field, const serving::CardAnswer& card) {

@@ -101,7 +101,22 @@ void share_pool(const Deployment& deployment, const Stage& stage, const Demand& 
 void share_by_group(const Deployment& deployment, const Stage& stage, const Demand& demand, double window_share,
                     RankMemory& memory);
 
-/// Cuts the context of a server that fits it to its cards.
-void shorten_context(Deployment& deployment);
+/// Positions that llama.cpp keeps are whole ones of these (src/llama-context.cpp).
+constexpr std::int64_t cell_padding = 256;
+
+/// Cuts the context, and then what is on the cards, of a server that fits both to them: llama.cpp's --fit
+/// (common/fit.cpp, common_fit_params) and Ollama (llm/server.go, createLayout), of which a layer is the least that
+/// moves.
+void fit_to_cards(Deployment& deployment);
+
+/// Whether the engine puts a part of the model into host memory that nobody asked it to.
+bool leaves_by_itself(const Deployment& deployment);
+
+/// Whether the host has room for what is left to it: where a machine holds no more, its operating system would read the
+/// rest from the drive for each token. One memory with the accelerator's is counted there.
+bool host_has_room(const Deployment& deployment, quantity::Bytes needed);
+
+/// Leaves the fewest layers, or experts of layers, to the host, if it has room for them.
+void leave_layers(Deployment& deployment);
 
 }  // namespace llmcalc::serving
