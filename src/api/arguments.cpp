@@ -94,6 +94,8 @@ class Line {
     const Flag* flag = find_flag(flags_, name);
     const auto synonym = flag == nullptr && !name.empty() ? synonym_of(name, flags_) : std::string_view();
     if (!synonym.empty()) flag = find_flag(flags_, synonym);
+    if (flag == nullptr && std::ranges::count(words_, std::string_view(), &Word::term) > 1)
+      throw BadInput(std::string(option), "there is no such option", "another program's command goes in quotes");
     if (flag == nullptr) throw_unknown(option, flags_);
     if (equals != std::string_view::npos) {
       words_.push_back({flag->name, std::string(word.substr(equals + 1))});

@@ -138,7 +138,8 @@ std::optional<spec::Question> of_usual_ggml(const Asked& asked, std::vector<read
   const auto& question = answer.deployment.question;
   const auto& load = question.serving.load;
   const bool starts = answer.verdict != trust::VerdictKind::does_not_fit;
-  if (starts || read::has_word(words, "engine") || spec::has_stacked_memory(*question.gpu)) return std::nullopt;
+  const bool is_card = question.gpu && !spec::has_stacked_memory(*question.gpu);
+  if (starts || !is_card || read::has_word(words, "engine")) return std::nullopt;
   if (load.concurrency > 1 || load.rate || serving::is_limited(load)) return std::nullopt;
   try {
     return asked(with(std::move(words), "engine", std::string(spec::name_of(spec::usual_ggml)))).question;

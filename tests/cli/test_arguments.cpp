@@ -42,6 +42,7 @@ TEST_CASE("options that cannot be understood are named") {
   CHECK_THROWS_WITH(parse({"--seq="}), Contains("--seq: needs a value"));
   CHECK_THROWS_WITH(parse({"--seq", "1", "--seq", "1"}), Contains("--seq: is given more than once"));
   CHECK_THROWS_WITH(parse({"-x"}), Contains("-x: there is no such option"));
+  CHECK_THROWS_WITH(parse({"vllm", "serve", "x", "--max-num-foo", "8"}), Contains("in quotes"));
 }
 
 TEST_CASE("a choice is one of its words and begins with the default") {
