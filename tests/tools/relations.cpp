@@ -89,8 +89,14 @@ void check_better_server(std::span<const spec::Word> words, std::vector<std::str
   changed = question;
   changed.gpu->memory_nominal = question.gpu->memory_nominal * 2;
   changed.gpu->memory_usable = question.gpu->memory_usable * 2;
-  const auto larger = serving::serve(changed).capacity;
-  const bool is_alike = larger.context == answer.capacity.context;  // which Ollama chooses by the memory
+  const auto roomier = serving::serve(changed);
+  const auto& larger = roomier.capacity;
+  const auto left = [](const serving::ServingAnswer& each) {
+    return std::pair(each.deployment.setup.host_layers, each.deployment.setup.host_experts);
+  };
+  if (left(roomier) > left(answer)) broken.emplace_back("twice the memory leaves more to the host");
+  // Ollama chooses the context by the memory, and what is left to the host keeps its cache there.
+  const bool is_alike = larger.context == answer.capacity.context && left(roomier) == left(answer);
   if (!is_alike) return;
   if (larger.max_concurrency < answer.capacity.max_concurrency || larger.max_context < answer.capacity.max_context) {
     broken.emplace_back("twice the memory holds less");
