@@ -104,7 +104,11 @@ bool is_whole(const json& answer) {
 
 bool writes(const json& answer) { return at(answer, "load.output") > 0.0; }
 
-bool is_answered(const json& answer) { return answer.at("speed").is_object() && answer["speed"]["saturated"] == false; }
+/// Whether as many requests are in flight at all times: the last ones of a number in all find few others.
+bool is_steady(const json& answer) {
+  const bool is_answered = answer.at("speed").is_object() && answer["speed"]["saturated"] == false;
+  return is_answered && answer.at("load").at("num_prompts").is_null();
+}
 
 /// Whether a cache in blocks is of one kind of layers, which see everything.
 bool is_plain(const json& answer) {
@@ -130,7 +134,7 @@ const std::vector<Rule>& of_servers() {
        plus(figure("speed.ttft_s"), tokens_of("load.output", {"speed.tpot_s"})),
        where(writes, figure("speed.request_s"))},
       {"by Little's law", same, product(1.0, {"speed.requests_per_s", "speed.request_s"}),
-       where(is_answered, figure("speed.concurrency"))},
+       where(is_steady, figure("speed.concurrency"))},
       {"who is worked on and who waits are in flight", same, plus(figure("speed.running"), figure("speed.queued")),
        where(is_whole, figure("speed.concurrency"))},
       {"each request has its output", same, tokens_of("load.output", {"speed.requests_per_s"}),
