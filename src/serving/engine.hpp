@@ -7,7 +7,6 @@
 #include "serving/cache.hpp"
 #include "serving/options.hpp"
 #include "serving/weights.hpp"
-#include "trust/error_bar.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -143,7 +142,6 @@ struct EngineRow {
   std::span<const EngineOption> options = {};
   /// Terms that no option says, since they are of its files or of its load.
   std::span<const std::string_view> beside;
-  trust::ServerBars bars = {};
   Handover handover = {};
   std::string_view follower = {};  ///< the option of its command on all nodes but the first
   Padded (*pads)(const spec::Question& question,

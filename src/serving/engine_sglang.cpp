@@ -214,7 +214,6 @@ constinit const EngineRow sglang_row{
     .memory = &sglang_memory,
     .options = sglang_options,
     .beside = of_pages,
-    .bars = {.first_token = {0.20, 0.72}, .mixture = 0.24},
     .handover = {.by_chunks = true, .has_first = true, .router = "sglang_router.launch_router --pd-disaggregation"},
     .prompts_alone = true,  // srt/managers/scheduler.py, get_next_batch_to_run
     .cuts_dense = true,

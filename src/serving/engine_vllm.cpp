@@ -229,7 +229,6 @@ constinit const EngineRow vllm_row{.engine = spec::Engine::vllm,
                                    .memory = &vllm_memory,
                                    .options = vllm_options,
                                    .beside = of_pages,
-                                   .bars = {.first_token = trust::even(0.40), .dense = 0.15, .mixture = 0.20},
                                    .handover = {.router = "llm-d, Dynamo or the proxy of vLLM's examples"},
                                    .follower = "--headless",  // vllm/entrypoints/cli/serve.py, run_headless
                                    .pads = &pads_experts,

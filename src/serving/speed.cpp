@@ -137,8 +137,7 @@ bool limits_tail(const spec::Load& load) { return load.ttft_p95 || load.tpot_p95
 }  // namespace
 
 trust::Spread error_bar(const Deployment& deployment, spec::Measure measure) {
-  const auto& question = deployment.question;
-  const auto bar = trust::server_error_bar(row_of(question.serving.engine).bars, question, measure);
+  const auto bar = trust::server_error_bar(deployment.question, measure);
   if (!spec::is_speed_of_server(measure)) return bar;
   const double wider = wider_than_measured(deployment);
   return {wider * bar.below, wider * bar.above};

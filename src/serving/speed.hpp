@@ -5,6 +5,7 @@
 #include "llmcalc/quantity/quantity.hpp"
 #include "llmcalc/trust/verdict_kind.hpp"
 #include "serving/engine.hpp"
+#include "spec/measurement.hpp"
 
 #include <cstdint>
 #include <optional>

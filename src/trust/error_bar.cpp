@@ -5,10 +5,12 @@
 #include "trust/inner/measured_bars.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace llmcalc::trust {
 
 using frameworks::MemoryRuns;
+using spec::Engine;
 using spec::Framework;
 using spec::Measure;
 
@@ -139,6 +141,32 @@ Spread inverse(const Spread& of_time) {
 
 namespace {
 
+/// Share of what is predicted of a server's times that nine in ten measured ones lie within.
+struct ServerBars {
+  Engine engine;
+  double first_token = 0.0;
+  double dense = 0.0;    ///< of each further token
+  double mixture = 0.0;  ///< and of models with routed experts
+};
+
+constexpr ServerBars of_servers[] = {
+#include "bars/servers.inc"
+};
+
+/// An engine without measured runs is as far off as the furthest of those that read the same files.
+ServerBars bars_of(Engine engine) {
+  const auto* const own = std::ranges::find(of_servers, engine, &ServerBars::engine);
+  if (own != std::end(of_servers)) return *own;
+  ServerBars widest{engine};
+  for (const ServerBars& row : of_servers) {
+    if (spec::reads_gguf(row.engine) != spec::reads_gguf(engine)) continue;
+    widest.first_token = std::max(widest.first_token, row.first_token);
+    widest.dense = std::max(widest.dense, row.dense);
+    widest.mixture = std::max(widest.mixture, row.mixture);
+  }
+  return widest;
+}
+
 /// The furthest of llama.cpp's are runs that do not say which context or cache they started with.
 Spread of_device(bool reads_gguf) {
   return reads_gguf ? Spread{.below = 0.27, .above = 0.15} : Spread{.below = 0.05, .above = 0.10};
@@ -146,10 +174,12 @@ Spread of_device(bool reads_gguf) {
 
 }  // namespace
 
-/// 90th percentiles of the rows of tests/measured/serving, the furthest where they are few. CUDA graphs were seen from
-/// 0.17 to 1.03 GiB.
-Spread server_error_bar(const ServerBars& own, const spec::Question& question, Measure measure) {
+/// Sizes: 90th percentiles of the rows of tests/measured/serving, the furthest where they are few. CUDA graphs were
+/// seen from 0.17 to 1.03 GiB.
+Spread server_error_bar(const spec::Question& question, Measure measure) {
   const bool reads_gguf = spec::reads_gguf(question.serving.engine);
+  const ServerBars own = bars_of(question.serving.engine);
+  const double token = question.model.shape.moe.experts > 0 ? own.mixture : own.dense;
   switch (measure) {
     case Measure::weights: return even(reads_gguf ? 0.013 : 0.026);
     case Measure::host_weights:
@@ -164,11 +194,11 @@ Spread server_error_bar(const ServerBars& own, const spec::Question& question, M
     case Measure::compute_buffer: return even(0.16);
     case Measure::cuda_graphs: return {0.7, 2.0};
     case Measure::non_torch: return even(0.25);
-    case Measure::ttft: return own.first_token;
+    case Measure::ttft:
+    case Measure::prefill_tok_s: return even(own.first_token);
     case Measure::tpot:
-    case Measure::throughput_tok_s: return even(question.model.shape.moe.experts > 0 ? own.mixture : own.dense);
-    case Measure::decode_tok_s: return even(reads_gguf ? 0.16 : 0.37);
-    case Measure::prefill_tok_s: return even(0.35);
+    case Measure::throughput_tok_s: return even(token);
+    case Measure::decode_tok_s: return even(reads_gguf ? token : 0.37);
     default: return even(0.05);
   }
 }

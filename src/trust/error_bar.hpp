@@ -51,17 +51,7 @@ TimeErrorBar time_error_bar(const spec::Question& question, double growth);
 /// Bar of tokens a second that a bar of the time amounts to.
 Spread inverse(const Spread& of_time);
 
-/// How far off the speed of one engine is, where its own rows show it: 90th percentiles of |measured / predicted - 1|
-/// of the rows of quality A and B in tests/measured/serving (scripts/fit-servers, "as it is"), in steps of a hundredth.
-/// An engine without measured runs is as far off as the furthest: TensorRT-LLM's 17 % of dense models, 36 of mixtures
-/// and 50 of first tokens.
-struct ServerBars {
-  Spread first_token = even(0.50);
-  double dense = 0.17;    ///< of each token, either way
-  double mixture = 0.36;  ///< and of models with routed experts
-};
-
 /// Nine of ten measured values lie inside.
-Spread server_error_bar(const ServerBars& own, const spec::Question& question, spec::Measure measure);
+Spread server_error_bar(const spec::Question& question, spec::Measure measure);
 
 }  // namespace llmcalc::trust
