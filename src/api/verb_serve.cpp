@@ -212,22 +212,8 @@ render::ServingReport serve(const std::vector<read::Given>& said, const std::opt
 
 namespace {
 
-using serving::Find;
-
-struct FindWord {
-  std::string_view word;
-  Find what;
-};
-
-constexpr std::array find_words{FindWord{"concurrency", Find::concurrency}, FindWord{"context", Find::context},
-                                FindWord{"gpus", Find::gpus}, FindWord{"quant", Find::quant},
-                                FindWord{"engine", Find::engine}};
-
-Find read_find(const std::string& text) {
-  if (const auto* found = quantity::find_or_null(find_words, text, &FindWord::word)) return found->what;
-  throw quantity::BadInput("--find", "finds concurrency, context, gpus, quant, engine or layout, not '" + text + "'",
-                           quantity::did_you_mean(text, quantity::mapped(find_words, &FindWord::word)));
-}
+/// In the order of Find, and behind them what is a plan of its own.
+constexpr std::array<std::string_view, 6> find_words{"concurrency", "context", "gpus", "quant", "engine", "layout"};
 
 bool read_table(const Arguments& arguments) {
   const std::string* text = arguments.find("table");
@@ -238,9 +224,10 @@ bool read_table(const Arguments& arguments) {
 
 ServeOptions serve_options(const Arguments& arguments) {
   ServeOptions options;
-  if (const std::string* what = arguments.find("find")) {
-    options.layout = *what == "layout";
-    if (!options.layout) options.find = read_find(*what);
+  if (arguments.has("find")) {
+    const auto* word = std::ranges::find(find_words, arguments.choice("find", find_words));
+    options.layout = *word == find_words.back();
+    if (!options.layout) options.find = static_cast<serving::Find>(word - find_words.begin());
   }
   options.table = read_table(arguments);
   return options;
