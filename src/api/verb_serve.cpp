@@ -212,7 +212,7 @@ render::ServingReport serve(const std::vector<read::Given>& said, const std::opt
 
 namespace {
 
-/// In the order of Find, and behind them what is a plan of its own.
+/// Choices in the order of Find, and behind them the plan of a layout.
 constexpr std::array<std::string_view, 6> find_words{"concurrency", "context", "gpus", "quant", "engine", "layout"};
 
 bool read_table(const Arguments& arguments) {
