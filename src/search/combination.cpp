@@ -103,8 +103,8 @@ const Solution* Combinations::verify(const Made& run) {
     refuted_.insert(said(run));
     return nullptr;
   }
-  Advice advice{std::move(restated->terms), run.change, run.cost, asked->need.accelerator, asked->verdict,
-                trust::doubt_of(restated->question, asked->need)};
+  Advice advice{std::move(restated->terms), run.change,     run.cost,
+                asked->need.accelerator,    asked->verdict, trust::doubt_of(restated->question, asked->need)};
   solution = Solution{std::move(advice), std::move(restated->question)};
   return &*solution;
 }
