@@ -28,7 +28,8 @@ struct ProductCurve {
 
 struct AttentionCurve {
   std::string_view gpu;
-  std::string_view cache;
+  std::string_view format;  ///< of the cache
+  std::string_view engine;
   double decode_floor, decode_doubling, decode_bandwidth, decode_peak;
   double prefill_floor, prefill_peak, prefill_passes, heads_of_64, heads_of_256;
   double decode_measured, decode_error_percent, prefill_measured, prefill_error_percent;
@@ -196,7 +197,7 @@ ServingKernels::ServingKernels(const spec::Accelerator& gpu, std::string_view en
       stream_share_(gpu.rates.memory.kernels) {
   take_products(gpu, engine);
   take_mixtures(gpu, engine);
-  take_attention(gpu);
+  take_attention(gpu, engine);
   take_links(gpu);
 }
 
@@ -231,14 +232,14 @@ void ServingKernels::take_mixtures(const spec::Accelerator& gpu, std::string_vie
   }
 }
 
-void ServingKernels::take_attention(const spec::Accelerator& gpu) {
+void ServingKernels::take_attention(const spec::Accelerator& gpu, std::string_view engine) {
   const double flops = peak_of(gpu, Operands::half);
   constexpr std::array<std::string_view, 2> caches{"half", "fp8"};
   for (std::size_t i = 0; i < caches.size(); ++i) {
     // What was not measured with 8-bit keys, the A100, converts them as it reads.
-    const AttentionCurve* read = nearest_row(attention_curves(), measured_on_, &AttentionCurve::cache, caches[i]);
+    const AttentionCurve* read = row_of_engine(attention_curves(), measured_on_, caches[i], engine);
     const AttentionCurve& a =
-        read != nullptr ? *read : *nearest_row(attention_curves(), measured_on_, &AttentionCurve::cache, caches[0]);
+        read != nullptr ? *read : *row_of_engine(attention_curves(), measured_on_, caches[0], engine);
     decode_[i] = {a.decode_floor, a.decode_doubling, bytes_ * a.decode_bandwidth, flops * a.decode_peak};
     prompt_[i] = {a.prefill_floor, flops * a.prefill_peak, a.prefill_passes, a.heads_of_64, a.heads_of_256};
     const LatentCurve& l = *nearest_row(latent_curves(), measured_on_, &LatentCurve::cache, caches[i]);

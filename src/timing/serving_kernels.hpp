@@ -82,7 +82,7 @@ class ServingKernels {
 
   quantity::Seconds mixture_by(const Product& curve, const MixtureWork& work) const;
   void take_products(const spec::Accelerator& gpu, std::string_view engine);
-  void take_attention(const spec::Accelerator& gpu);
+  void take_attention(const spec::Accelerator& gpu, std::string_view engine);
   void take_mixtures(const spec::Accelerator& gpu, std::string_view engine);
   void take_links(const spec::Accelerator& gpu);
   void take_pcie(double own);

@@ -297,7 +297,7 @@ TEST_CASE("the host launches the kernels of a prompt one by one", "[speed]") {
   CHECK(prefill("trtllm", "100") == Approx(launched_ms(32, 13)).epsilon(1e-6));
   CHECK(prefill("sglang", "200") < 0.5 * prefill("trtllm", "200"));
   CHECK(prefill("vllm", "100") < 0.5 * prefill("trtllm", "100"));
-  CHECK(prefill("vllm", "8000") == Approx(prefill("trtllm", "8000")).epsilon(1e-6));
+  CHECK(prefill("vllm", "8000") == Approx(prefill("trtllm", "8000")).epsilon(0.05));  // each by its own kernels
 }
 
 // Norms of queries and keys, the router, its choice, what sorts and gathers rows and puts them together again are
