@@ -1,4 +1,5 @@
 // TensorRT-LLM's PyTorch backend: a share of what a profile run leaves free is cache.
+#include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "serving/inner/engines.hpp"
 
@@ -46,7 +47,8 @@ Setup trtllm_setup(const spec::Question& question) {
   setup.context = model_limit(question);
   setup.memory_fraction = options.memory_fraction.value_or(0.9);
   setup.batched_tokens = options.batched_tokens.value_or(8192);
-  setup.max_sequences = options.max_sequences.value_or(2048);
+  // Stages have as many at work each (_torch/pyexecutor/_util.py, max_num_sequences).
+  setup.max_sequences = quantity::product(options.max_sequences.value_or(2048), question.layout.pp);
   setup.block = options.block.value_or(32);
   setup.graph_batch = options.graphs.value_or(true) ? 128 : 0;
   setup.admits_whole = true;  // llmapi/llm_args.py, SchedulerConfig: GUARANTEED_NO_EVICT

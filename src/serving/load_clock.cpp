@@ -214,7 +214,7 @@ void LoadClock::prompt() {
     return std::max(prompt_time(prompts * length, length), launched);
   };
   own_prompt_ = pass(1);
-  shared_prompt_ = pass(together) / together;
+  shared_prompt_ = pass(together) / together / static_cast<double>(deployment_.question.layout.pp);
 }
 
 /// Kernels of so many tokens of prompts of such a length, in one step.
@@ -282,7 +282,8 @@ void LoadClock::prepare_steps() {
   engine_.whole_prompts = setup.reads_whole;
   engine_.kept_ahead = setup.admits_whole ? 1.0 : 0.0;
   if (ggml_) return;
-  engine_.launch_s = in_seconds(clock_.launching_prompts());
+  engine_.stages = static_cast<double>(deployment_.question.layout.pp);
+  engine_.launch_s = in_seconds(clock_.launching_prompts()) / engine_.stages;
   engine_.replayed = clock_.replayed();
   const double waited = deployment_.question.serving.options.wait_steps;
   const bool polls = engine_.prompts_alone;

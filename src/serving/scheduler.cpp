@@ -19,6 +19,7 @@ struct Live {
   double length = 0;  ///< of what is read again or for the first time
   double held = 0;    ///< positions in the cache, less what all have made where it decodes
   double ends = 0;    ///< what all will have made when it has its last token
+  double behind = 0;  ///< seconds that its prompt passes the other stages after it has left the first
   bool decodes = false;
   bool runs = false;
 };
@@ -166,7 +167,9 @@ class Scheduler {
     if (count > 0) step_ = step;
     const double steps = read_ > 0 || count < 1 ? 1.0 : alike(step);
     const double began = now_;
-    now_ += read_ > 0 ? mixed(engine_.prompt(read_, lengths_ / read_) + step, count) : steps * step;
+    const double prompt = read_ > 0 ? engine_.prompt(read_, lengths_ / read_) / engine_.stages : 0.0;
+    behind_ = (engine_.stages - 1) * prompt;
+    now_ += read_ > 0 ? mixed(prompt + step, count) : steps * step;
     decided_ = steps > 1 ? now_ - step : began;
     unpolled_ = read_ > 0 ? 0.0 : std::fmod(unpolled_ + steps, engine_.poll_steps);
     done_.waited += (now_ - began) * static_cast<double>(waiting_.size() - interrupted_);
@@ -216,8 +219,9 @@ class Scheduler {
       prompts_.pop_front();
       Live& live = lives_[index];
       add(reading_, live, index, -1);
+      live.behind = behind_;
       if (live.made == 0) {
-        if (with_first) done_.requests[index].first = handed_on();
+        if (with_first) done_.requests[index].first = handed_on() + behind_;
         if (!with_first) fresh_.push_back(index);
       }
       const double first = with_first ? 1.0 : 0.0;
@@ -238,9 +242,9 @@ class Scheduler {
       if (!live.decodes || live.ends != ends) continue;  // It was preempted since.
       add(decoding_, live, index, -1);
       live.decodes = live.runs = false;
-      done_.requests[index].last = last;
+      done_.requests[index].last = last + live.behind;
       ++answered_;
-      if (closed_ && sent_ < requests_.size()) send(now_);
+      if (closed_ && sent_ < requests_.size()) send(now_ + live.behind);
     }
   }
 
@@ -270,6 +274,7 @@ class Scheduler {
   Held reading_;
   Held decoding_;
   bool preempts_ = false;
+  double behind_ = 0;   ///< seconds of this step's prompts in the other stages
   double read_ = 0;     ///< tokens of prompts in this step
   double lengths_ = 0;  ///< times the length of each one's prompt
   Stepped done_;

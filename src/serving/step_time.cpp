@@ -112,8 +112,15 @@ double StepClock::launches(const LayerWork& layer) const {
 
 ServingStepTime StepClock::decode(double sequences, double positions, double tokens) const {
   const double together = std::max(1.0, sequences / static_cast<double>(stages_.size()));
+  const double batches = sequences / together;
   ServingStepTime time;
-  for (const StageWork& stage : stages_) time += pass(stage, {together, together * tokens, positions, true});
+  Seconds slowest = seconds(0);
+  for (const StageWork& stage : stages_) {
+    const ServingStepTime one = pass(stage, {together, together * tokens, positions, true});
+    slowest = std::max(slowest, one.total());
+    time += one;
+  }
+  time.overhead += std::max(batches * slowest - time.total(), seconds(0));
   time.exchange += through_stages(together * tokens);
   const Overheads& beside = overheads();
   time.overhead += microseconds(beside.step_us + launching_.step_us + beside.request_us * sequences);

@@ -69,6 +69,18 @@ TEST_CASE("clients of a server that takes one at a time wait for all others") {
   }
 }
 
+// A batch is in each of four stages for a quarter of a second: n of them leave after (n + 3) / 4 (GPipe, Huang et al.
+// 2019, arXiv:1811.06965 section 2.3), and clients that come after a prompt wait for no more than those before it.
+TEST_CASE("prompts follow one another through the stages of a pipeline") {
+  SteppedEngine engine = engine_of(0);
+  engine.stages = 4;
+  const auto stepped = serving::step_through(engine, std::vector<Request>(40, {0, 1000, 1}), 0);
+  for (std::size_t i = 0; i < 40; ++i) {
+    CHECK(stepped.requests[i].first == Approx((static_cast<double>(i) + 4) / 4));
+    CHECK(stepped.requests[i].last >= stepped.requests[i].first);
+  }
+}
+
 // A prompt whose kernels take a second, handed over in three: ten tokens of the other request are half a second apart
 // but for the one that waits for it, which a host that began with the step before keeps half a second less.
 TEST_CASE("a host that schedules ahead launches a prompt while the step before is at work") {

@@ -23,6 +23,7 @@ namespace llmcalc::serving {
 struct SteppedEngine {
   std::function<double(double sequences, double positions)> decode;  ///< a step that makes tokens of so many
   std::function<double(double tokens, double length)> prompt;        ///< so many tokens of prompts of such a length
+  double stages = 1;    ///< that prompts pass one by one, while others follow
   double launch_s = 0;  ///< the least that a step with prompts takes, of more tokens than the next says
   double replayed = 0;
   double tokens = 1;       ///< that a step makes of each sequence, drafts counted

@@ -43,7 +43,8 @@ class StepClock {
   StepClock(const Deployment& deployment, const timing::ServingKernels& kernels);
 
   /// One pass over so many sequences of a rank, which have so many positions behind them (means of both). The sequences
-  /// are spread over the pipeline's micro-batches, and a token goes through all stages.
+  /// are spread over the pipeline's micro-batches, and a token goes through all stages; micro-batches that wait for the
+  /// slowest, mostly the last with its head, do so in the engine's own time.
   /// \param tokens  of each sequence: more than one where drafts are judged
   ServingStepTime decode(double sequences, double positions, double tokens) const;
 
