@@ -1,4 +1,4 @@
-// TensorRT-LLM's PyTorch backend: a share of what a profile run leaves free is cache.
+// TensorRT-LLM: a share of what a profile run leaves free is cache.
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "serving/inner/engines.hpp"
@@ -32,6 +32,10 @@ Bytes activation_peak(const Deployment& deployment) {
   return std::max(quantity::bytes(std::llround(bytes)), quantity::mib(70));
 }
 
+/// Release from which servers run PyTorch unless told otherwise. Those before it ran what TensorRT had built, whose
+/// kernels one call launches (cpp/tensorrt_llm/runtime/tllmRuntime.cpp, executeContext).
+constexpr EngineRelease of_pytorch{1, 0};
+
 /// Buffers by that table: none, 342, 392 and 392 MB at 1, 2, 4 and 8 ranks.
 Bytes trtllm_exchange_buffers(const spec::Question& question) {
   if (question.runtime.nccl) return *question.runtime.nccl;
@@ -51,6 +55,8 @@ Setup trtllm_setup(const spec::Question& question) {
   setup.max_sequences = quantity::product(options.max_sequences.value_or(2048), question.layout.pp);
   setup.block = options.block.value_or(32);
   setup.graph_batch = options.graphs.value_or(true) ? 128 : 0;
+  const bool is_built = setup.release > EngineRelease() && setup.release < of_pytorch;
+  setup.graph_prompts = is_built ? setup.batched_tokens : 0;
   setup.admits_whole = true;  // llmapi/llm_args.py, SchedulerConfig: GUARANTEED_NO_EVICT
   setup.reads_whole = true;   // and enable_chunked_prefill, which is off
   setup.ahead = true;         // and disable_overlap_scheduler, which is off
