@@ -87,15 +87,23 @@ Bytes states_of(const Deployment& deployment, const Stage& stage) {
   return sum;
 }
 
-/// States for which a running request needs places: one where no prefixes are kept (--disable-radix-cache), three, and
-/// two more of models whose kernels track states while the
-/// next step is scheduled (mem_cache/kv_cache_configurator.py, _calculate_mamba_ratio; arg_groups/overrides.py,
-/// _MAMBA_EXTRA_BUFFER_ARCHS).
-std::int64_t places_a_request(const spec::Question& question) {
-  if (!question.serving.options.prefix_cache.value_or(true)) return 1;
+/// Releases from this one on let models whose kernels track states schedule the next step meanwhile (main of 24 June
+/// 2026, pull request 29158; not that of 4 June, 27220).
+constexpr EngineRelease tracks_states{0, 5, 14};
+
+bool keeps_prefixes(const spec::Question& question) { return question.serving.options.prefix_cache.value_or(true); }
+
+/// Models whose kernels do (arg_groups/overrides.py, _MAMBA_EXTRA_BUFFER_ARCHS).
+bool tracks(const spec::Question& question, const EngineRelease& release) {
   const spec::StateShape& state = question.model.shape.state;
-  const bool tracks = state.width == 0 || state.form == spec::StateForm::duality;
-  return tracks ? 5 : 3;
+  return release >= tracks_states && (state.width == 0 || state.form == spec::StateForm::duality);
+}
+
+/// States for which a running request needs places: one where no prefixes are kept (--disable-radix-cache), three, and
+/// two more where the next step is scheduled meanwhile (mem_cache/kv_cache_configurator.py, _calculate_mamba_ratio).
+std::int64_t places_a_request(const Deployment& deployment) {
+  if (!keeps_prefixes(deployment.question)) return 1;
+  return tracks(deployment.question, deployment.setup.release) ? 5 : 3;
 }
 
 /// mem_cache/kv_cache_configurator.py: of what is left for caches, states get 0.9 parts beside one part of keys and
@@ -111,7 +119,7 @@ void hold_states(const Deployment& deployment, const Stage& stage, RankMemory& m
                              "places that 0.9 / 1.9 of the rest have room for, and one",
                              "SGLang mem_cache/kv_cache_configurator.py"});
   memory.pool -= states;
-  memory.seats = places / places_a_request(deployment.question);
+  memory.seats = places / places_a_request(deployment);
 }
 
 constexpr EngineRelease prompts_in_graphs{0, 5, 10};
@@ -140,6 +148,16 @@ void set_encoding(const spec::Question& question, Setup& setup) {
   setup.batched_tokens = question.serving.options.batched_tokens.value_or(std::max<std::int64_t>(16384, setup.context));
 }
 
+/// The host prepares a step while the one before it runs (srt/managers/scheduler.py, event_loop_overlap), but with
+/// prefixes of states that are not tracked (mamba_radix_cache_strategy no_buffer). What that hides: 0.74 ms of LFM2's
+/// step on an RTX 5090 (pull request 38131), 0.61 of 16 sequences of Llama 3.1 8B on four cards (5608).
+void set_overlap(const spec::Question& question, Setup& setup) {
+  const spec::Shape& shape = question.model.shape;
+  const bool has_states = shape.state.width > 0 || shape.linear.key_heads > 0;
+  setup.ahead = !has_states || !keeps_prefixes(question) || tracks(question, setup.release);
+  setup.late_us = setup.ahead ? 0.0 : 675.0;
+}
+
 Setup sglang_setup(const spec::Question& question) {
   const auto& options = question.serving.options;
   const Tier& tier = tier_of(question);
@@ -153,7 +171,7 @@ Setup sglang_setup(const spec::Question& question) {
   setup.graph_batch = options.graphs.value_or(true) ? graphs : 0;
   setup.max_sequences = options.max_sequences.value_or(4096);
   setup.graph_prompts = replayed_prompts(question, setup);
-  setup.ahead = true;  // srt/managers/scheduler.py, event_loop_overlap
+  set_overlap(question, setup);
   setup.block = options.block.value_or(1);
   setup.memory_fraction = options.memory_fraction.value_or(usual_fraction(question, setup));
   if (question.model.shape.stack == spec::Stack::encoder) set_encoding(question, setup);
