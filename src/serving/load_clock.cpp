@@ -105,7 +105,7 @@ LoadClock::LoadClock(const Deployment& deployment)
   const double kept = positions_ + (deployment.setup.admits_whole ? output_ / 2 : 0.0);
   const auto length = std::max<std::int64_t>(std::llround(kept), 1);
   const RankMemory rank = tightest_rank(deployment, {length, 1});
-  room_ = std::min(rank.sequences_in_pool, static_cast<double>(deployment.setup.max_sequences));
+  room_ = std::min(sequences_in(rank, length), static_cast<double>(deployment.setup.max_sequences));
   if (load_.prompt > 0 && role_of(deployment) != ServerRole::decode) prompt();
   prepare_steps();
   if (!deployment.prefill) return;
@@ -113,6 +113,18 @@ LoadClock::LoadClock(const Deployment& deployment)
   const Handover& handover = row_of(deployment.question.serving.engine).handover;
   const double last = last_chunk(prompt_tokens_, deployment.prefill->setup.batched_tokens);
   sent_ = waited_for(sending(deployment, std::llround(prompt_tokens_)), readers_->own_prompt_, last, handover);
+}
+
+/// Sequences that the pool holds: each but the first only what it has not in common with the others, of its prompt.
+double LoadClock::sequences_in(const RankMemory& rank, std::int64_t length) const {
+  const double alone = rank.sequences_in_pool;
+  if (ggml_ || load_.shared_prefix == 0 || alone < 1.0) return alone;
+  const double one = rank.pool / quantity::bytes(1) / alone;
+  const double further = (tightest_rank(deployment_, {length, 2}).needed - rank.needed) / quantity::bytes(1);
+  const auto common = static_cast<double>(std::min(load_.shared_prefix, length));
+  const double spared = (one - further) * std::min(common, prompt_tokens_) / common;
+  const double all = 1.0 + (alone - 1.0) * one / std::max(one - spared, 1.0);
+  return rank.seats ? std::min(all, static_cast<double>(*rank.seats)) : all;
 }
 
 double LoadClock::copies() const {

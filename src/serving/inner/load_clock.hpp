@@ -176,6 +176,7 @@ class LoadClock {
     ServingStepTime parts;
   };
 
+  double sequences_in(const RankMemory& rank, std::int64_t length) const;
   double copies() const;
   std::int64_t clients(double concurrency) const;
   void prompt();
