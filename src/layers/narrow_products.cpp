@@ -55,8 +55,8 @@ void BlockBuilder::keep_narrow_input(Op& op, const Value& in, const Value& out) 
 /// of the tensor and of its Hadamard transform in one pass, and writes each layout in a kernel of its own, the
 /// column-wise one of the transform (pytorch/csrc/quantizer.cpp, NVFP4Quantizer::quantize_impl;
 /// common/hadamard_transform). Each expert's rows are narrowed by kernels of their own, one, two or three
-/// (pytorch/module/grouped_linear.py, split_quantize). Both layouts of blocks at once are no faster than rows put in another
-/// order: 4.1 of B200's 8 TB/s on 4096 x 14336 (NVIDIA/TransformerEngine pull request 3137).
+/// (pytorch/module/grouped_linear.py, split_quantize). Both layouts of blocks at once are no faster than rows put in
+/// another order: 4.1 of B200's 8 TB/s on 4096 x 14336 (NVIDIA/TransformerEngine pull request 3137).
 void BlockBuilder::quantize(const Value& in, const Value& out, std::int64_t tensors) {
   const auto type = context_.training.precision.compute;
   const auto& scale = formats::facts(type).scale;

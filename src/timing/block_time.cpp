@@ -173,28 +173,22 @@ BlockTime time_block(const layers::Block& block, const Prices& prices) {
       block.tensors, [](const layers::Tensor& tensor) { return tensor.gradient > quantity::bytes(0); });
   const OpTimer timer(block, prices);
   BlockTime time;
-  Seconds host_forward;
-  Seconds host_recompute;
-  Seconds host_backward;
   for (const Op& op : block.ops) {
     timer.forward(op, time.forward);
-    host_forward += prices.kernels.dispatch(op, false);
+    time.forward.dispatch += prices.kernels.dispatch(op, false);
     if (goes_back) {
       timer.backward(op, time);
-      host_backward += prices.kernels.dispatch(op, true);
+      time.backward.dispatch += prices.kernels.dispatch(op, true);
     }
     if (!program::runs_again(block, op)) continue;
     timer.forward(op, time.recompute);
-    host_recompute += prices.kernels.dispatch(op, false);
+    time.recompute.dispatch += prices.kernels.dispatch(op, false);
   }
   time.backward.streams += add_up_gradients(block, prices.kernels);
   time.saved = saved_bytes(block);
-  time.forward.host = prices.kernels.waiting(host_forward, time.forward.total());
-  time.recompute.host = prices.kernels.waiting(host_recompute, time.recompute.total());
-  time.backward.host = prices.kernels.waiting(host_backward, time.backward.total());
-  time.forward.dispatch = host_forward;
-  time.recompute.dispatch = host_recompute;
-  time.backward.dispatch = host_backward;
+  for (PassTime* pass : {&time.forward, &time.recompute, &time.backward}) {
+    pass->host = prices.kernels.waiting(pass->dispatch, pass->total());
+  }
   return time;
 }
 

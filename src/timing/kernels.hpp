@@ -85,6 +85,7 @@ class KernelPrices {
   double host_module_;           ///< and for a product
   double host_launch_;           ///< and for each further kernel of the same operation
   double host_backward_;         ///< over forward
+  double host_routed_;           ///< of operations on routed rows, over others
   double attention_type_ = 1.0;  ///< rate of attention's products over that of 16-bit ones
   bool hands_over_ahead_;
   spec::CudaGraph graphs_;
