@@ -172,7 +172,8 @@ laws::ScaleAnswer scaled(const ScaleOptions& options) {
     return laws::scale(options.question);
   } catch (const quantity::BadInput& error) {
     if (!options.gpu.empty() || !buys) throw;
-    throw quantity::BadInput(error.place(), error.problem(), "--gpu h100:8; or " + error.hint());
+    const std::string other = error.hint().empty() ? "" : "; or " + error.hint();
+    throw quantity::BadInput(error.place(), error.problem(), "--gpu h100:8" + other);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "quantity/text.hpp"
 #include "read/words.hpp"
 #include "serving/capacity.hpp"
+#include "serving/engine.hpp"
 #include "spec/names.hpp"
 #include "spec/node.hpp"
 
@@ -70,6 +71,17 @@ std::vector<read::Given> with_change(std::vector<read::Given> words, std::string
   };
   std::erase_if(words, is_replaced);
   return read::with_said(std::move(words), said);
+}
+
+/// The question with a change typed behind it; nothing where it is refused so.
+template <class Asked>
+std::optional<spec::Question> typed_behind(const Asked& asked, std::vector<read::Given> words, std::string_view change,
+                                           const spec::Question& question) try {
+  auto changed = asked(with_change(std::move(words), change, question)).question;
+  serving::check_abilities(changed);
+  return changed;
+} catch (const quantity::BadInput&) {
+  return std::nullopt;
 }
 
 /// The best of the servers that were found, as if it had been typed. A context that it has no room for, and nobody
@@ -141,11 +153,7 @@ std::optional<spec::Question> of_usual_ggml(const Asked& asked, std::vector<read
   const bool is_card = question.gpu && !spec::has_stacked_memory(*question.gpu);
   if (starts || !is_card || read::has_word(words, "engine")) return std::nullopt;
   if (load.concurrency > 1 || load.rate || serving::is_limited(load)) return std::nullopt;
-  try {
-    return asked(with(std::move(words), "engine", std::string(spec::name_of(spec::usual_ggml)))).question;
-  } catch (const quantity::BadInput&) {
-    return std::nullopt;
-  }
+  return typed_behind(asked, std::move(words), fmt::format("--engine {}", spec::name_of(spec::usual_ggml)), question);
 }
 
 /// The command that starts what was answered, or what the first advice makes of it where that does not start or does
@@ -185,7 +193,9 @@ render::ServingReport serve(const std::vector<read::Given>& said, const std::opt
   if (planned) resolved = take_best(*report.plans, asked, resolved.question, words);
   if (options.find == serving::Find::concurrency) take_lengths(asked, resolved, words);
   if (options.find) {
-    report.found = serving::find(resolved.question, *options.find);
+    report.found = serving::find(resolved.question, *options.find, [&](const std::string& change) {
+      return typed_behind(asked, words, change, resolved.question);
+    });
     if (const auto* chosen = chosen_of(report.found)) {
       words = with_change(std::move(words), chosen->change, resolved.question);
       resolved = asked(words);

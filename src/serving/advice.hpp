@@ -51,7 +51,9 @@ enum class Find { concurrency, context, gpus, quant, engine };
 /// The largest concurrency or context as a change of the question; for each width of tensor parallelism the fewest
 /// accelerators, as copies behind a balancer; the widest weights or every engine with what it takes. What carries the
 /// load stands in front, or last where others were tried before it.
-std::vector<Candidate> find(const spec::Question& question, Find what);
+/// \param typed  the question with another engine said behind it, which lays it out anew; nothing where it refuses
+std::vector<Candidate> find(const spec::Question& question, Find what,
+                            const std::function<std::optional<spec::Question>(const std::string& change)>& typed = {});
 
 /// A cell of the matrix of contexts and concurrencies.
 struct CapacityCell {

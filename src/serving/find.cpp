@@ -119,8 +119,6 @@ std::span<const Quant> ladder(Engine engine) {
   return torch_ladder;
 }
 
-using spec::CacheType;
-
 namespace {
 
 /// Whether a search counts what an engine would leave to the host by itself: only where the cards alone carry nothing.
@@ -235,30 +233,24 @@ std::vector<Candidate> find_quant(const Question& question, Room room) {
   return found;
 }
 
+using Typed = std::function<std::optional<Question>(const std::string& change)>;
+
 /// Each that has all the options that were said, with weights that it can run: the question's own, or the nearest of
 /// its kind.
-std::vector<Candidate> find_engine(const Question& question, Room room) {
+std::vector<Candidate> find_engine(const Question& question, Room room, const Typed& typed) {
   std::vector<Candidate> found;
   for (const EngineRow& row : all_engines()) {
-    Question changed = question;
-    changed.serving.engine = row.engine;
-    changed.serving.engine_version.clear();
-    if (!takes_options(changed.serving)) continue;
-    if (!row.keeps(changed.serving.cache)) changed.serving.cache = CacheType::automatic;
-    if (!row.runs(changed.serving.quant)) {
-      changed.serving.quant = spec::reads_gguf(row.engine) ? Quant::q4_k_m : Quant::awq;
-    }
-    if (!can_run(changed)) continue;
-    found.push_back(present(
-        changed, fmt::format("--engine {} --quant {}", spec::name_of(row.engine), spec::name_of(changed.serving.quant)),
-        room));
+    const Quant nearest = spec::reads_gguf(row.engine) ? Quant::q4_k_m : Quant::awq;
+    const Quant quant = row.runs(question.serving.quant) ? question.serving.quant : nearest;
+    auto change = fmt::format("--engine {} --quant {}", spec::name_of(row.engine), spec::name_of(quant));
+    if (const auto changed = typed(change)) found.push_back(present(*changed, std::move(change), room));
   }
   std::ranges::stable_sort(found, std::ranges::greater(),
                            [](const Candidate& each) { return std::pair(each.carries, each.max_concurrency); });
   return found;
 }
 
-std::vector<Candidate> find_in(Room room, const Question& question, Find what) {
+std::vector<Candidate> find_in(Room room, const Question& question, Find what, const Typed& typed) {
   const Deployment deployment = deploy(question);
   const Capacity capacity = capacity_of(deployment);
   switch (what) {
@@ -268,16 +260,16 @@ std::vector<Candidate> find_in(Room room, const Question& question, Find what) {
     case Find::quant: return find_quant(question, room);
     case Find::engine: break;
   }
-  return find_engine(question, room);
+  return find_engine(question, room, typed);
 }
 
 }  // namespace
 
-std::vector<Candidate> find(const Question& question, Find what) {
-  auto found = find_in(Room::cards, question, what);
+std::vector<Candidate> find(const Question& question, Find what, const Typed& typed) {
+  auto found = find_in(Room::cards, question, what, typed);
   const bool any_carries = std::ranges::any_of(found, &Candidate::carries);
   const bool may_move = deploy(question).setup.moves != Moves::nothing || what == Find::engine;
-  return any_carries || !may_move ? found : find_in(Room::cards_and_host, question, what);
+  return any_carries || !may_move ? found : find_in(Room::cards_and_host, question, what, typed);
 }
 
 std::vector<CapacityCell> capacity_cells(const Question& question) {

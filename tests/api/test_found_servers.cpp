@@ -50,7 +50,24 @@ const std::vector<Words> servers{
     {{"model", "llama-3.1-8b"}, {"gpu", "rtx-4090"}},
     {{"model", "llama-3.1-8b"}, {"gpu", "rtx-4090"}, {"context", "16k"}, {"tpot", "30ms"}},
     {{"model", "qwen3-32b"}, {"gpu", "h100-sxm"}, {"context", "8k"}, {"ttft-p95", "2s"}},
-    {{"model", "llama-3-8b"}, {"gpu", "rtx-3090"}, {"engine", "llama.cpp"}, {"quant", "q4_k_m"}}};
+    {{"model", "llama-3-8b"}, {"gpu", "rtx-3090"}, {"engine", "llama.cpp"}, {"quant", "q4_k_m"}},
+    {{"model", "llama-3.1-8b"}, {"gpu", "h100-sxm:8"}},
+    {{"model", "llama-3.1-8b"}, {"gpu", "h100-sxm:8"}, {"pp", "2"}},
+    {{"model", "llama-3.1-8b"}, {"gpu", "h100-sxm:2"}, {"engine", "llama.cpp"}, {"quant", "q8_0"}},
+    {{"model", "t5-11b"}, {"gpu", "h100-sxm:8"}}};
+
+/// A server with a change in the place of what was said.
+json changed(Words server, const json& change) {
+  const Words words = words_of(change);
+  std::erase_if(server, [&](const Word& word) {
+    return std::ranges::any_of(words, [&](const Word& each) { return each.term == word.term; });
+  });
+  const bool counts = std::ranges::any_of(words, [](const Word& each) { return each.term == "gpus"; });
+  for (Word& word : server) {
+    if (counts && word.term == "gpu") word.text = word.text.substr(0, word.text.find(':'));
+  }
+  return served(with(server, words));
+}
 
 }  // namespace
 
@@ -64,15 +81,25 @@ TEST_CASE("the verdict, the speed and the command of --find are those of what it
         CHECK(answer["verdict"] == "does_not_fit");
         continue;
       }
-      Words typed = with(server, {{"concurrency", "4"}});
-      const Words change = words_of(best["change"]);
-      std::erase_if(typed, [&](const Word& word) {
-        return std::ranges::any_of(change, [&](const Word& each) { return each.term == word.term; });
-      });
-      const json again = served(with(typed, change));
+      const json again = changed(with(server, {{"concurrency", "4"}}), best["change"]);
       for (const char* part : {"verdict", "speed", "launch", "capacity"}) CHECK(answer[part] == again[part]);
     }
   }
+}
+
+TEST_CASE("what --find says of each engine is what that engine, typed, holds") {
+  std::size_t engines = 0;
+  for (const Words& server : servers) {
+    const json answer = served(with(server, {{"find", "engine"}}));
+    for (const json& each : answer["found"]) {
+      CAPTURE(server[0].text, server[1].text, each.dump());
+      const json capacity = changed(server, each["change"])["capacity"];
+      CHECK(each["max_context"] == capacity["max_context"]);
+      CHECK(each["max_concurrency"] == capacity["max_concurrency"]);
+      ++engines;
+    }
+  }
+  CHECK(engines > 4 * servers.size());
 }
 
 namespace {

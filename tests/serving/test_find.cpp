@@ -190,7 +190,8 @@ TEST_CASE("weights and engines that are found keep the limits where they say so"
         test::with({"model", "llama-3.1-8b", "gpu", "h100-sxm", "context", "2048", "concurrency", "64"}, limit);
     CAPTURE(limit);
     for (const Find what : {Find::quant, Find::engine}) {
-      for (const Candidate& each : serving::find(served(asked), what)) {
+      const auto typed = [&](const std::string& change) { return served(test::with(asked, words_of(change))); };
+      for (const Candidate& each : serving::find(served(asked), what, typed)) {
         CAPTURE(each.change);
         if (each.change.find("llama.cpp") != std::string::npos || each.change.find("ollama") != std::string::npos)
           continue;

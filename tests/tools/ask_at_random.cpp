@@ -1,6 +1,7 @@
 // ask_at_random VERB COUNT SEED [SCHEMA]: asks questions drawn from the vocabulary itself, and holds each answer to
 // what is promised of all of them. Prints how many were answered and refused, and every broken promise with the command
 // that breaks it; exit code 1 when there is one. The same seed draws the same questions on every machine.
+#include "api/verbs.hpp"
 #include "cli/run.hpp"
 #include "llmcalc/llmcalc.h"
 #include "llmcalc/llmcalc.hpp"
@@ -97,15 +98,14 @@ struct Option {
   std::string name, values;
 };
 
+/// All that the verb is told, but for the model, and for what shows more of the same answer.
 std::vector<Option> options_of(std::string_view verb) {
+  constexpr std::string_view shown[] = {"full",  "explain",       "timeline", "unit",
+                                        "table", "show-question", "write",    "force"};
   std::vector<Option> options;
-  for (const auto& term : verb == "serve" ? read::serving_vocabulary() : read::vocabulary()) {
-    if (term.group != read::TermGroup::model) options.push_back({read::option_name(term.name), read::values_of(term)});
-  }
-  if (verb == "serve") return options;
-  for (const auto& shorthand : read::shorthands()) {
-    if (read::describes_model(shorthand)) continue;
-    options.push_back({read::option_name(shorthand.name), std::string(shorthand.values)});
+  for (const auto& flag : api::find_verb(verb).flags()) {
+    const bool is_asked = flag.group != "Model" && !quantity::contains(shown, flag.name);
+    if (is_asked) options.push_back({flag.name, flag.is_switch() ? "true|true" : flag.values});
   }
   return options;
 }
@@ -119,7 +119,9 @@ class Asker {
 
   std::vector<Word> question() {
     std::vector<Word> words;
-    if (draw_.below(5) == 0) {
+    if (verb_ == "scale") {
+      // nothing is known of the run but what its options say
+    } else if (draw_.below(5) == 0) {
       words.push_back({"params", draw_.value("number, as 7B")});
     } else {
       words.push_back({"model", draw_.one_of(models_)});
@@ -194,7 +196,10 @@ std::string of_c(const std::string& verb, const std::vector<Word>& words) {
 /// Exit code and answer of the command line; of what it refuses the error, as it is printed for JSON.
 cli::Outcome typed(const std::string& verb, const std::vector<Word>& words) {
   std::vector<std::string> line{verb, "--format", "json"};
-  for (const auto& word : words) quantity::append(line, std::vector{"--" + word.term, word.text});
+  for (const auto& word : words) {
+    line.push_back("--" + word.term);
+    if (word.text != "true") line.push_back(word.text);  // of a switch
+  }
   try {
     return cli::run(line, cli::Environment{});
   } catch (const quantity::BadInput& error) {
@@ -226,16 +231,25 @@ void check_screen(const std::string& text, const json& answer, std::vector<std::
   if (!text.starts_with(headline(answer))) broken.push_back("the verdict of the screen is " + lines.front());
 }
 
+/// Where an answer leaves the expected one, with what stands around there.
+std::string apart(const std::string& answer, const std::string& expected) {
+  const auto at = static_cast<std::size_t>(std::ranges::mismatch(answer, expected).in1 - answer.begin());
+  const auto from = at - std::min<std::size_t>(at, 60);
+  return ": " + answer.substr(from, 120) + " instead of " + expected.substr(from, 120);
+}
+
 /// C and the command line answer as C++ does. Each takes as long as the answer itself, so that a question asks one of
 /// them.
 void check_doors(const std::string& verb, const std::vector<Word>& words, const std::string& expected, ExitCode code,
                  std::vector<std::string>& broken) {
   if (words.size() % 2 == 0) {
-    if (of_c(verb, words) != expected) broken.emplace_back("the C interface answers otherwise");
+    const auto answer = of_c(verb, words);
+    if (answer != expected) broken.push_back("the C interface answers otherwise" + apart(answer, expected));
     return;
   }
   const auto outcome = typed(verb, words);
-  if (outcome.answer != expected) broken.emplace_back("the command line answers otherwise");
+  if (outcome.answer != expected)
+    broken.push_back("the command line answers otherwise" + apart(outcome.answer, expected));
   if (outcome.code != code) broken.emplace_back("the command line has another exit code");
 }
 
@@ -259,6 +273,14 @@ std::vector<std::string> broken_by(const std::string& verb, const std::vector<Wo
   if (verb == "fit" || verb == "serve") check_screen(to_text(reply), answer, broken);
   check_doors(verb, words, shown, reply.code, broken);
   return broken;
+}
+
+/// Not what a verb is told beside its question, as how many days a run may take.
+bool is_of_question(std::string_view option) {
+  const auto has = [&](const auto& words) {
+    return std::ranges::any_of(words, [&](const auto& each) { return read::option_name(each.name) == option; });
+  };
+  return has(read::vocabulary()) || has(read::serving_vocabulary()) || has(read::shorthands());
 }
 
 std::string command_of(const std::string& verb, const std::vector<Word>& words) {
@@ -288,7 +310,8 @@ int main(int argc, char** argv) {
     std::vector<std::string> broken;
     try {
       broken = broken_by(verb, words, ask(verb, words), schema);
-      const bool asks_neighbours = verb != "serve" || answered % 4 == 0;  // three more servers each
+      const bool is_question = std::ranges::all_of(words, [](const Word& word) { return is_of_question(word.term); });
+      const bool asks_neighbours = is_question && (verb != "serve" || answered % 4 == 0);  // three more servers each
       if (asks_neighbours) quantity::append(broken, test::broken_relations(verb, words));
       ++answered;
     } catch (const quantity::BadInput& error) {

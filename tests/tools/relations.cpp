@@ -95,8 +95,10 @@ void check_better_server(std::span<const spec::Word> words, std::vector<std::str
     return std::pair(each.deployment.setup.host_layers, each.deployment.setup.host_experts);
   };
   if (left(roomier) > left(answer)) broken.emplace_back("twice the memory leaves more to the host");
-  // Ollama chooses the context by the memory, and what is left to the host keeps its cache there.
-  const bool is_alike = larger.context == answer.capacity.context && left(roomier) == left(answer);
+  // Ollama chooses the context by the memory, vLLM how many tokens a step has, each of which a window keeps, and what
+  // is left to the host keeps its cache there.
+  const bool is_alike = larger.context == answer.capacity.context && left(roomier) == left(answer) &&
+                        roomier.deployment.setup.batched_tokens == answer.deployment.setup.batched_tokens;
   if (!is_alike) return;
   if (larger.max_concurrency < answer.capacity.max_concurrency || larger.max_context < answer.capacity.max_context) {
     broken.emplace_back("twice the memory holds less");
