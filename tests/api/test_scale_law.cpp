@@ -2,6 +2,7 @@
 #include "catch.hpp"
 #include "llmcalc/llmcalc.hpp"
 #include "read/presets.hpp"
+#include "tools/written_out.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -96,5 +97,69 @@ TEST_CASE("a frontier is of sizes of one budget, or of budgets with their best s
       best += point["best"].get<bool>() ? 1 : 0;
     }
     CHECK(best == 1);
+  }
+}
+
+namespace {
+
+/// A question, and the lines that answer it behind those of every run.
+struct Answered {
+  Words words;
+  std::string lines;
+};
+
+const std::string of_every_run = "params tokens tokens_per_parameter compute_flops compute_pflop_days loss ";
+const std::string of_two = "optimal_params optimal_tokens optimal_loss least_compute_flops extra_compute_share ";
+const std::string of_serving = "serving_params serving_tokens ";
+const std::string of_money = "gpu_hours mfu peak_flops_per_s price_usd_per_hour cost_usd ";
+
+std::vector<Answered> answered() {
+  const Words run{{"params", "7B"}, {"tokens", "2T"}};
+  const auto with = [&](Words more) {
+    more.insert(more.begin(), run.begin(), run.end());
+    return more;
+  };
+  const std::string of_served =
+      of_serving + "serving_training_flops serving_total_flops serving_unchanged_flops serving_saved_share ";
+  return {
+      {{{"params", "7B"}}, ""},
+      {run, of_two},
+      {with({{"smaller", "2"}}),
+       of_two + "smaller_params smaller_tokens smaller_compute_flops smaller_extra_compute_share "},
+      {with({{"inference-tokens", "2T"}}), of_two + of_served},
+      {{{"loss", "2.0"}, {"inference-tokens", "1T"}}, of_served},
+      {with({{"batch", "4M"}}),
+       of_two + "critical_batch_tokens batch_extra_data_share batch_extra_steps_share batch_steps "},
+      {with({{"hyperparameters", "true"}}),
+       of_two + "critical_batch_tokens deepseek_batch_tokens deepseek_learning_rate "},
+      {{{"compute", "1e23"}}, ""},
+      {{{"compute", "1e23"}, {"inference-tokens", "2T"}},
+       of_serving + "serving_loss serving_training_flops serving_total_flops "},
+      {{{"cost", "1e6"}, {"gpu", "a100-80"}}, of_money},
+      {{{"cost", "1e6"}, {"gpu", "a100-80"}, {"inference-tokens", "2T"}},
+       of_money + of_serving + "serving_loss serving_training_flops serving_total_flops serving_cost_usd "},
+      {{{"gpu", "b200:1024"}, {"days", "30"}},
+       "gpu_hours gpus time_s mfu peak_flops_per_s price_usd_per_hour cost_usd "},
+      {{{"gpu-hours", "10000"}, {"gpu", "h100-sxm"}}, of_money},
+      {{{"tokens", "1T"}, {"dtype", "bf16"}, {"gpu", "h100-sxm"}},
+       "largest_in_memory_params weights_bytes decode_tokens_per_s "},
+      {{{"memory", "80GB"}, {"dtype", "bf16"}}, "largest_in_memory_params weights_bytes "},
+      {{{"bandwidth", "2TB/s"}, {"dtype", "int8"}, {"tokens-per-second", "50"}},
+       "largest_at_speed_params weights_bytes "},
+      {with({{"gpus", "64"}, {"mfu", "40%"}, {"peak", "312TFLOP/s"}}),
+       "gpu_hours gpus time_s mfu peak_flops_per_s " + of_two},
+  };
+}
+
+}  // namespace
+
+TEST_CASE("a plan of scaling has the lines that were asked for, and each comes to what it shows of itself") {
+  for (const Answered& each : answered()) {
+    const json answer = scaled_from(each.words);
+    std::string lines;
+    for (const json& line : answer["lines"]) lines += line["id"].get<std::string>() + " ";
+    CAPTURE(each.words.back().term);
+    CHECK(lines == of_every_run + each.lines);
+    CHECK(test::wrongly_written(answer) == std::vector<std::string>());
   }
 }

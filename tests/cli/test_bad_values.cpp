@@ -6,11 +6,13 @@
 #include "cli/run.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
+#include "quantity/text.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <map>
 #include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -94,6 +96,61 @@ TEST_CASE("a bad value is refused at its option, with the value and what was exp
     }
   }
   CHECK(refusals > 500);
+}
+
+namespace {
+
+/// Values of an option: its words, or numbers that most have.
+Words values_of(const api::Flag& flag) {
+  if (flag.values.find('|') == std::string::npos) return {"1", "2", "3", "8"};
+  Words values;
+  for (const auto piece : quantity::pieces_of(flag.values, "|")) values.emplace_back(piece);
+  return values;
+}
+
+/// Where two options contradict each other: the error says both, and why.
+void check_contradiction(const quantity::BadInput& error) {
+  const auto at = error.problem().find(" contradicts ");
+  if (at == std::string::npos) return;
+  const auto why = error.problem().find(": ", at);
+  CHECK(at > 0);
+  REQUIRE(why != std::string::npos);
+  CHECK(why + 2 < error.problem().size());
+  CHECK((error.place().starts_with("--") || error.place().find('\'') != std::string::npos));
+}
+
+}  // namespace
+
+TEST_CASE("of two options that contradict each other the error says both, and why") {
+  std::mt19937 random(7);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same pairs on every machine
+  const auto any = [&](const auto& list) { return list[random() % list.size()]; };
+  int contradictions = 0;
+  for (const std::string verb : {"fit", "serve"}) {
+    std::vector<api::Flag> flags = api::find_verb(verb).flags();
+    std::erase_if(flags, [](const api::Flag& flag) {
+      return flag.is_switch() || flag.group == "Output" || flag.group == "Model" ||
+             quantity::contains(of_any_text(), flag.name);
+    });
+    for (int turn = 0; turn < 3000; ++turn) {
+      Words words{verb, "llama-3.2-1b", "--gpu", "h100-sxm"};
+      std::string said = "'llama-3.2-1b' --gpu";
+      for (int i = 0; i < 2; ++i) {
+        const api::Flag& flag = any(flags);
+        if (said.find("--" + flag.name) != std::string::npos) continue;
+        said += " --" + flag.name;
+        words.push_back("--" + flag.name + "=" + any(values_of(flag)));
+      }
+      CAPTURE(words);
+      try {
+        cli::run(words, cli::Environment{});
+      } catch (const quantity::BadInput& error) {
+        CAPTURE(error.place(), error.problem());
+        check_contradiction(error);
+        contradictions += error.problem().find(" contradicts ") != std::string::npos ? 1 : 0;
+      }
+    }
+  }
+  CHECK(contradictions > 100);
 }
 
 }  // namespace llmcalc::bad_values

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -171,6 +172,31 @@ void check_card(const std::string& text, const std::map<std::string, std::string
   }
 }
 
+std::string without_blanks(std::string text) {
+  std::erase_if(text, [](unsigned char c) { return std::isspace(c) != 0; });
+  return text;
+}
+
+/// A number in one of the ways in which a card writes it.
+bool has_number(const std::string& text, double value) {
+  for (const int digits : {3, 6, 9, 17}) {
+    if (text.find(fmt::format("{:.{}g}", value, digits)) != text.npos) return true;
+  }
+  return text.find(without_blanks(quantity::format_percent(value))) != text.npos;
+}
+
+/// Every sentence and name of an answer stands in its text, line by line or not.
+void check_told(const json& value, const std::string& text, bool with_numbers) {
+  CAPTURE(text);
+  if (value.is_string() && value != "none") CHECK(text.find(without_blanks(value.get<std::string>())) != text.npos);
+  if (value.is_number() && with_numbers) {
+    CAPTURE(value);
+    CHECK(has_number(text, value.get<double>()));
+  }
+  if (!value.is_structured()) return;
+  for (const auto& member : value) check_told(member, text, with_numbers);
+}
+
 Words cells_of(const std::string& line) {
   Words cells;
   for (const auto piece : quantity::pieces_of(line, " ")) {
@@ -188,7 +214,30 @@ TEST_CASE("every figure of an accelerator that is shown is its preset's") {
     const auto gpu = json::parse(shown({"gpu", "show", id}, "json")).at("gpu");
     check_fields(entry, gpu, fields_of_gpus());
     CHECK(gpu.at("memory_usable_verified") == (at(entry, "/memory/usable_evidence") == "verified"));
-    check_card(shown({"gpu", "show", id}, "text"), figures_of_gpu(gpu));
+    const auto text = shown({"gpu", "show", id}, "text");
+    check_card(text, figures_of_gpu(gpu));
+    check_told(gpu, without_blanks(text), false);
+  }
+}
+
+/// Layouts whose scales stand beside or over blocks: one number has no bits of its own there.
+constexpr const char* whole_tensors[] = {"nf4-dq", "fp4", "fp4-dq", "int4-gptq", "int8-gptq", "nvfp4"};
+
+TEST_CASE("a format's card has every number of its JSON, whatever it stores") {
+  for (const json& format : json::parse(shown({"dtype"}, "json")).at("dtypes")) {
+    const auto name = format.at("name").get<std::string>();
+    for (const std::string value : {"0.3", "-3.14159265", "65504", "1e-7", "0.0009765"}) {
+      const bool has_bits = std::ranges::find(whole_tensors, name) == std::end(whole_tensors);
+      const auto typed = has_bits ? Words{"dtype", name, "--value", value} : Words{"dtype", name};
+      CAPTURE(name, value);
+      check_told(json::parse(shown(typed, "json")).at("dtypes"), without_blanks(shown(typed, "text")), true);
+    }
+  }
+  for (const std::string scheme : {"absmax", "zero-point", "affine"}) {
+    const Words typed{"dtype", "int8", "--quantize", "1.5,-0.2,3,0.7", "--scheme", scheme};
+    json list = json::parse(shown(typed, "json"));
+    for (const char* name : {"schema_version", "kind", "tool", "scheme"}) list.erase(name);
+    check_told(list, without_blanks(shown(typed, "text")), true);
   }
 }
 
@@ -333,7 +382,11 @@ TEST_CASE("every figure of a model that is shown is its preset's") {
     check_fields(entry, model.at("shape"), fields_of_shapes());
     check_fields(entry, model, {{"/size/exact", "/published/parameters"}, {"/training/tokens", "/training_tokens"}});
     published += at(entry, "/size/exact").is_number() ? 1 : 0;
-    check_card(shown({"model", "show", id}, "text"), figures_of_model(model));
+    const auto text = shown({"model", "show", id}, "text");
+    check_card(text, figures_of_model(model));
+    json told = model;
+    told.at("shape").erase("qk_norm");  // which only JSON says
+    if (at(model, "/published/parameters").is_null()) check_told(told, without_blanks(text), false);
   }
   CHECK(published > 50);
 }

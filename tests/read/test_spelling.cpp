@@ -235,3 +235,26 @@ TEST_CASE("names as people type them are what an expert takes them for") {
   }
   CHECK(asked > 300);
 }
+
+TEST_CASE("whoever says a preset's name among other words is asked whether that is meant") {
+  const read::Catalogue catalogue;
+  const auto told = [](const auto& ask) {
+    try {
+      ask();
+    } catch (const quantity::BadInput& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const auto among = [](const std::string& id) { return "an old server in the cellar with " + id + " inside"; };
+  for (const auto& preset : catalogue.accelerators()) {
+    const auto& id = preset.accelerator.id;
+    CHECK_THAT(told([&] { return catalogue.accelerator(among(id), "--gpu"); }),
+               Contains("'" + id + "'") || Contains(id + "?"));
+  }
+  std::size_t turn = 0;
+  for (const auto& preset : catalogue.models()) {
+    if (turn++ % 10 == 0)
+      CHECK_THAT(told([&] { return catalogue.model(among(preset.id), "--model"); }), Contains(preset.id));
+  }
+}

@@ -31,23 +31,39 @@ const std::map<std::string, double, std::less<>> worths{{"B", 1},
                                                         {"MWh", 1e3},
                                                         {"GWh", 1e6},
                                                         {"TWh", 1e9},
+                                                        {"GB", 1e9},
+                                                        {"TB", 1e12},
+                                                        {"GB/s", 1e9},
+                                                        {"TB/s", 1e12},
+                                                        {"TFLOP/s", 1e12},
+                                                        {"PFLOP/s", 1e15},
+                                                        {"GPU-hours", 3600},
                                                         {"%", 0.01}};
 
 /// Words of the text, brackets and operators apart from what they touch.
 std::vector<std::string> words_of(std::string_view written) {
   std::vector<std::string> words(1);
   for (const char c : written) {
-    const bool is_alone = c == '(' || c == ')';
+    const bool is_alone = c == '(' || c == ')' || c == '^';
     if (c == ' ' || is_alone) words.emplace_back();
     if (is_alone) words.back() = c;
     if (is_alone) words.emplace_back();
-    if (c != ' ' && c != ',' && !is_alone) words.back() += c;
+    if (c != ' ' && c != ',' && c != '$' && !is_alone) words.back() += c;
   }
   std::erase(words, "");
   return words;
 }
 
-/// Recursive descent over sums of products.
+/// What a letter or a price's hour behind a number makes of it.
+double worth_of_end(std::string_view end) {
+  constexpr double hour = 3600;
+  if (end == "/h") return 1 / hour;
+  constexpr std::string_view letters = "kMBT";
+  const auto letter = end.size() == 1 ? letters.find(end[0] == 'K' ? 'k' : end[0]) : letters.npos;
+  return letter == letters.npos ? 1.0 : std::pow(1e3, static_cast<double>(letter + 1));
+}
+
+/// Recursive descent over sums of products of powers.
 class Reckoner {
  public:
   explicit Reckoner(std::vector<std::string> words) : words_(std::move(words)) {}
@@ -64,18 +80,39 @@ class Reckoner {
     while (at_ < words_.size() && std::isalpha(static_cast<unsigned char>(words_[at_][0])) != 0 && !is("x")) ++at_;
   }
 
-  std::optional<double> sum() { return joined("+", &Reckoner::product, std::plus<>()); }
-  std::optional<double> product() { return joined("x", &Reckoner::number, std::multiplies<>()); }
+  bool takes(std::string_view sign) {
+    const bool is_there = is(sign);
+    at_ += is_there ? 1 : 0;
+    return is_there;
+  }
 
-  template <class Join>
-  std::optional<double> joined(std::string_view sign, std::optional<double> (Reckoner::*part)(), const Join& join) {
-    auto value = (this->*part)();
-    while (value && is(sign)) {
-      ++at_;
-      const auto next = (this->*part)();
-      value = next ? std::optional(join(*value, *next)) : std::nullopt;
+  std::optional<double> sum() {
+    auto value = product();
+    while (value && (is("+") || is("-"))) {
+      const double sign = takes("-") ? -1 : takes("+") ? 1 : 0;
+      const auto next = product();
+      value = next ? std::optional(*value + sign * *next) : std::nullopt;
     }
     return value;
+  }
+
+  /// A bracket behind a number multiplies it.
+  std::optional<double> product() {
+    auto value = power();
+    while (value && (is("x") || is("/") || is("("))) {
+      const bool divides = takes("/");
+      if (!divides) takes("x");
+      const auto next = power();
+      value = next ? std::optional(divides ? *value / *next : *value * *next) : std::nullopt;
+    }
+    return value;
+  }
+
+  std::optional<double> power() {
+    const auto base = number();
+    if (!base || !takes("^")) return base;
+    const auto exponent = number();
+    return exponent ? std::optional(std::pow(*base, *exponent)) : std::nullopt;
   }
 
   std::optional<double> number() {
@@ -91,9 +128,10 @@ class Reckoner {
       char* end = nullptr;
       value = std::strtod(words_[at_].c_str(), &end);
       if (end == words_[at_].c_str()) return std::nullopt;
+      *value *= worth_of_end(end);
       ++at_;
       const auto unit = at_ < words_.size() ? worths.find(words_[at_]) : worths.end();
-      if (unit != worths.end()) *value *= unit->second;
+      if (unit != worths.end()) *value *= unit->second, ++at_;
     }
     skip_words();
     return value;
@@ -195,6 +233,29 @@ void check_run(const json& answer, std::vector<std::string>& wrong) {
   check_goodput(time, wrong);
 }
 
+/// Whether a person can work it out: it is no sentence, no single figure, and has no function.
+bool is_arithmetic(std::string_view numbers) {
+  const auto has = [&](std::string_view part) { return numbers.find(part) != numbers.npos; };
+  const bool joins = has(" x ") || has(" / ") || has("^") || has(" - ");
+  return joins && !has("exp") && !has("sqrt") && !has("effective") && !has(" = ") && !has("the ");
+}
+
+/// What a line of a scaling plan shows of itself comes to the figure beside it.
+void check_plan(const json& lines, std::vector<std::string>& wrong) {
+  constexpr double digits = 0.02;  // of three that are shown, raised to powers and taken from one another
+  for (const auto& line : lines) {
+    if (!line.at("numbers").is_string()) continue;
+    const auto numbers = line["numbers"].get<std::string>();
+    const auto text = line.at("text").get<std::string>();
+    if (!is_arithmetic(numbers)) continue;
+    const auto written = worked_out(numbers), shown = worked_out(text);
+    const double whole = line["id"] == "gpus" ? 1.0 : 0.0;  // of an accelerator there is no half
+    const bool agrees =
+        written && shown && std::abs(*written - *shown) <= whole + digits * std::max(std::abs(*shown), 1.0);
+    if (!agrees) wrong.push_back(line.at("id").get<std::string>() + ": " + numbers + " is not " + text);
+  }
+}
+
 bool closes(std::string_view text) {
   const auto opens = [&](std::size_t at) { return at == 0 || text[at - 1] == ' ' || text[at - 1] == '('; };
   int brackets = 0, quotes = 0;
@@ -229,6 +290,10 @@ std::vector<std::string> wrongly_written(const json& answer) {
   std::vector<std::string> wrong;
   check_sentences(answer, wrong);
   if (answer.contains("memory") && answer["memory"].contains("ledger")) check_run(answer, wrong);
+  constexpr double least = 1e6;  // of a handful of parameters or tokens the first digit is rounded
+  const bool is_plan = answer.contains("law") && answer.contains("lines");
+  const auto is_large = [&](const char* what) { return answer[what].is_number() && answer[what] > least; };
+  if (is_plan && is_large("parameters") && is_large("tokens")) check_plan(answer["lines"], wrong);
   return wrong;
 }
 

@@ -10,7 +10,8 @@
 
 namespace llmcalc::test {
 
-/// Value of sums and products of numbers with units, in bytes, seconds, kWh and W; words between them say nothing.
+/// Value of sums, products and powers of numbers with units, in bytes, seconds, FLOP, kWh and W; words between them say
+/// nothing.
 /// Nothing where a bracket or a number is missing.
 std::optional<double> worked_out(std::string_view written);
 
