@@ -22,14 +22,16 @@ using trust::VerdictKind;
 
 namespace {
 
-/// The least that states need on any accelerator, without what its driver and communicators hold: in the update all of
-/// them are there, and without one the weights. Textbook totals have no parts.
-quantity::Bytes at_rest(const spec::Question& question, const frameworks::Profile& profile,
-                        const memory::StepMemory& memory) {
-  if (question.training.activations != spec::ActivationModel::program) return {};
+/// The least that states need: in the update all of them are there, and without one the weights.
+quantity::Bytes at_rest(const memory::StepMemory& memory) {
   const auto in_update = memory.steady[static_cast<std::size_t>(memory::Phase::optimizer)].alive.states();
-  const auto states = std::max(in_update, memory.persistent.weights + memory.persistent.adapters);
-  return answer::needed_level(profile, states, quantity::Bytes{} - profile.measured.context);
+  return std::max(in_update, memory.persistent.weights + memory.persistent.adapters);
+}
+
+quantity::Bytes kept_by_passes(const memory::StepMemory& memory) {
+  quantity::Bytes most;
+  for (const auto& phase : memory.steady) most = std::max(most, phase.alive.activations + phase.alive.logits);
+  return most;
 }
 
 }  // namespace
@@ -42,7 +44,14 @@ std::optional<Probed> Probe::need(const spec::Question& question) try {
   const std::int64_t parameters = by_rule ? program::count_parameters(program_).total : 0;
   const auto memory = answer::walk_stage(step, question);
   const auto needed = answer::levels(question, profile, memory, parameters).needed;
-  return Probed{{needed, answer::host_need(step, question)}, at_rest(question, profile, memory)};
+  Probed probed{{needed, answer::host_need(step, question)}, {}, {}};
+  if (question.training.activations != spec::ActivationModel::program) return probed;  // textbook totals have no parts
+  const auto without_driver = [&](quantity::Bytes allocated) {
+    return answer::needed_level(profile, allocated, quantity::Bytes{} - profile.measured.context);
+  };
+  probed.at_rest = without_driver(at_rest(memory));
+  probed.kept = without_driver(kept_by_passes(memory));
+  return probed;
 } catch (const std::exception&) {
   return std::nullopt;
 }

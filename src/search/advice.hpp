@@ -38,10 +38,10 @@ enum class AdviceWanted { all, first };
 Advised advise(const spec::Question& question, const LargerAccelerators& larger, const Restate& restate,
                const answer::Estimate& estimate, AdviceWanted wanted = AdviceWanted::all);
 
-/// Need of a run, and the least that its weights and states alone need, whatever the passes do and on which
-/// accelerator.
+/// Need of a run, and the least of it on any accelerator: what its weights and states alone need whatever the passes
+/// do, and what passes keep whatever rests beside it.
 struct Probed : trust::Need {
-  quantity::Bytes at_rest;
+  quantity::Bytes at_rest, kept;
 };
 
 /// The shortest way from a question to its verdict: one walk, no ledger, no words.

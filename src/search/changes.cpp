@@ -280,4 +280,9 @@ bool leaves_states(ChangeKind kind) {
   return quantity::contains(kinds, kind);
 }
 
+bool leaves_passes(ChangeKind kind) {
+  constexpr ChangeKind kinds[] = {ChangeKind::optimizer_kernel, ChangeKind::checkpoint, ChangeKind::optimizer};
+  return quantity::contains(kinds, kind);
+}
+
 }  // namespace llmcalc::search

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <functional>
 #include <utility>
 
 namespace llmcalc::search {
@@ -20,11 +21,12 @@ bool more_may_need_more(ChangeKind kind) {
          kind == ChangeKind::experts;
 }
 
-/// The words of a change, in one order.
-std::string said(const Changed& run) {
-  auto words = quantity::mapped(run.terms, [](const spec::Word& word) { return word.term + '=' + word.text; });
-  std::ranges::sort(words);
-  return quantity::joined(words, " ");
+/// Fingerprint of the words of a change, in whatever order they are.
+std::size_t said(const Changed& run) {
+  const std::hash<std::string_view> hash;
+  std::size_t sum = 0;
+  for (const spec::Word& word : run.terms) sum += hash(word.text) ^ (hash(word.term) << 1U);
+  return sum;
 }
 
 }  // namespace
@@ -47,15 +49,30 @@ Combinations::Path Combinations::longer(Path path, const Change& change, std::si
   return path << bits_of_change | number << bits_of_step | step;
 }
 
-/// The changes of a path after which other weights and states rest on the accelerator.
-Combinations::Path Combinations::of_states(Path path) const {
+/// Changes of a path as far as they matter to something: \p keep returns what stays of one, and 0 where nothing does.
+template <class Keep>
+Combinations::Path Combinations::kept_of(Path path, Keep keep) const {
   Path kept = 0;
   for (std::size_t at = most_together; at-- > 0;) {
     const Path made = path >> (at * bits_of_change) & ((Path{1} << bits_of_change) - 1);
-    const bool moves = made != 0 && !leaves_states(changes_[(made >> bits_of_step) - 1].kind);
-    if (moves) kept = kept << bits_of_change | made;
+    const Path part = made == 0 ? 0 : keep(changes_[(made >> bits_of_step) - 1], made);
+    if (part != 0) kept = kept << bits_of_change | part;
   }
   return kept;
+}
+
+/// The changes of a path after which other weights and states rest on the accelerator.
+Combinations::Path Combinations::of_states(Path path) const {
+  return kept_of(path, [](const Change& change, Path made) { return leaves_states(change.kind) ? 0 : made; });
+}
+
+/// The changes of a path after which passes keep something else. More ranks to shard over are not among them, however
+/// many they are.
+Combinations::Path Combinations::of_passes(Path path) const {
+  return kept_of(path, [](const Change& change, Path made) {
+    if (leaves_passes(change.kind)) return Path{0};
+    return change.kind == ChangeKind::sharding && change.makes_room ? made >> bits_of_step << bits_of_step : made;
+  });
 }
 
 /// A change that cannot be made, as one to numbers too large to count, is none, and leaves the run as it was unless it
@@ -81,12 +98,16 @@ const Combinations::Made* Combinations::apply(const Made& run, const Change& cha
   return nullptr;
 }
 
-/// Whether states alone are too much, as another run showed that differs in none of them.
-bool Combinations::rests_too_much(const Made& run, const Change& last, std::size_t step) const {
-  const auto known = resting_.find(of_states(longer(run.path, last, step)));
-  if (known == resting_.end()) return false;
+/// Whether states alone are too much, or what passes keep alone, as another run showed that differs in none of it.
+bool Combinations::is_too_much(const Made& run, const Change& last, std::size_t step) const {
   const bool moves = last.kind == ChangeKind::accelerator;
-  return known->second > (moves ? larger_[step].memory_usable : trust::capacity_of(run.question));
+  const auto capacity = moves ? std::optional(larger_[step].memory_usable) : trust::capacity_of(run.question);
+  const auto exceeds = [&](const std::unordered_map<Path, quantity::Bytes>& least, Path path) {
+    const auto known = least.find(path);
+    return known != least.end() && known->second > capacity;
+  };
+  const Path path = longer(run.path, last, step);
+  return exceeds(resting_, of_states(path)) || exceeds(kept_, of_passes(path));
 }
 
 /// The edited question is a quick look; what counts is the one that its words ask. The same words ask the same, in
@@ -96,7 +117,10 @@ const Solution* Combinations::verify(const Made& run) {
   auto& solution = known->second;
   if (!is_new || refuted_.contains(said(run))) return solution ? &*solution : nullptr;
   const auto looked = judged(run.question);
-  if (looked) resting_.try_emplace(of_states(run.path), looked->need.at_rest);
+  if (looked) {
+    resting_.try_emplace(of_states(run.path), looked->need.at_rest);
+    kept_.try_emplace(of_passes(run.path), looked->need.kept);
+  }
   auto restated = gains(looked) ? restate_(run.question, run.terms) : std::nullopt;
   const auto asked = restated ? judged(restated->question) : std::nullopt;
   if (!gains(asked)) {
@@ -114,7 +138,7 @@ const Solution* Combinations::first_form(const Made& run, const Change& last, st
   const Solution* tight = nullptr;
   const auto steps = last.steps(run.question, larger_);
   for (std::size_t step = 0; step < steps; ++step) {
-    if (rests_too_much(run, last, step)) continue;
+    if (is_too_much(run, last, step)) continue;
     const Made* changed = apply(run, last, step, depth);
     if (changed == nullptr) continue;
     const Solution* advice = verify(*changed);
@@ -155,9 +179,11 @@ const Solution* Combinations::relaxed(const Set& set, std::size_t at, const Made
   return nullptr;
 }
 
+/// Of tight ones only the first is told, so that the gentler forms of another are not looked for.
 const Solution* Combinations::of(const Made& start, const Set& set) {
   const Solution* advice = strong_forms(start, set);
-  if (set.size() == 1) return advice;
+  const bool is_told = advice && advice->verdict != VerdictKind::fits && !told_.empty();
+  if (set.size() == 1 || is_told) return advice;
   if (!advice && set.size() > all_forms_up_to) return advice;
   const Solution* gentler = relaxed(set, 0, start, advice ? advice->verdict : VerdictKind::fits);
   return gentler ? gentler : advice;

@@ -60,6 +60,9 @@ std::span<const Change> all_changes();
 /// Changes to activations, kernels and temporaries, and of the accelerator: weights and states rest as before.
 bool leaves_states(ChangeKind kind);
 
+/// Changes to how states rest alone: passes keep what they kept.
+bool leaves_passes(ChangeKind kind);
+
 bool shard_states(Changed& run, Larger larger, std::size_t step);
 bool shard_weights(Changed& run, Larger larger, std::size_t step);
 /// Twice, four times, ... as many data-parallel ranks, with everything sharded that the framework shards.

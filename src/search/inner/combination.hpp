@@ -69,8 +69,11 @@ class Combinations {
   /// Whether it is worth advising.
   bool gains(const std::optional<Judged>& run) const;
   Path longer(Path path, const Change& change, std::size_t step) const;
+  template <class Keep>
+  Path kept_of(Path path, Keep keep) const;
   Path of_states(Path path) const;
-  bool rests_too_much(const Made& run, const Change& last, std::size_t step) const;
+  Path of_passes(Path path) const;
+  bool is_too_much(const Made& run, const Change& last, std::size_t step) const;
   const Made* apply(const Made& run, const Change& change, std::size_t step, std::size_t depth);
   const Made* widened(const Change& last, std::size_t step);
   const Solution* verify(const Made& run);
@@ -92,8 +95,9 @@ class Combinations {
   Probe& probe_;
   std::deque<Made> wider_;               ///< what changes that make room make of the run that was asked for
   std::unordered_set<Path> impossible_;  ///< whose last change cannot be made
-  std::unordered_map<Path, quantity::Bytes> resting_;           ///< the least that states need, by of_states()
-  std::unordered_set<std::string> refuted_;                     ///< words that ask for a run that is not enough
+  std::unordered_map<Path, quantity::Bytes> resting_;  ///< the least that states need, by of_states()
+  std::unordered_map<Path, quantity::Bytes> kept_;     ///< the least that passes keep, by of_passes()
+  std::unordered_set<std::size_t> refuted_;  ///< words, as said() makes them one, that ask for a run that is not enough
   std::unordered_map<Path, std::optional<Solution>> verified_;  ///< empty where it is not enough
   Forms forms_ = Forms::strongest;
   std::span<const Change> changes_ = all_changes();
