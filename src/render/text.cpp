@@ -173,7 +173,7 @@ std::string room_left(const search::Headroom& headroom, const TextStyle& style) 
 }
 
 std::string advised_changes(const Report& report, const TextStyle& style) {
-  const auto unit = memory_unit_of(report.estimate, style);
+  const auto unit = unit_of(report.estimate.verdict.capacity, style);
   Table table({Align::right, Align::left});
   table.wrap_last_column();
   table.add_line("  " + paint(std::string("what would make it fit (").append(unit.name) + ")", Ink::heading, style));
