@@ -179,7 +179,7 @@ const Solution* Combinations::relaxed(const Set& set, std::size_t at, const Made
   return nullptr;
 }
 
-/// Of tight ones only the first is told, so that the gentler forms of another are not looked for.
+/// Gentler forms of a tight set are not looked for where another tight one is told: only the first is.
 const Solution* Combinations::of(const Made& start, const Set& set) {
   const Solution* advice = strong_forms(start, set);
   const bool is_told = advice && advice->verdict != VerdictKind::fits && !told_.empty();
