@@ -115,7 +115,7 @@ std::string change_of(const serving::Candidate& candidate, bool limited) {
   if (!candidate.starts) return candidate.change + ": does not start";
   if (limited) return candidate.change + ": carries the load";
   return fmt::format("{}: {} at once, context {}{}", candidate.change, format_count(candidate.max_concurrency),
-                     format_count(candidate.max_context), candidate.uses_host ? "; a part of it in host memory" : "");
+                     format_count(candidate.max_context), candidate.uses_host ? ", partly on the host" : "");
 }
 
 }  // namespace
