@@ -1,5 +1,5 @@
 // Programs in Python, by themselves or in the cells of a notebook: nothing is executed, so they are refused, with the
-// command that their plain values suggest.
+// command that their plain values suggest. What a notebook hands to a shell is read as a script.
 #include "dialects/core/format.hpp"
 #include "dialects/reading/readers.hpp"
 #include "llmcalc/quantity/error.hpp"
@@ -8,6 +8,7 @@
 #include "spec/names.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -101,17 +102,43 @@ void refuse_python(std::string_view text, std::string_view place) {
   if (is_python(text)) refuse_program(text, place, "Python program");
 }
 
-void refuse_notebook(const Node& file, std::string_view place) {
+namespace {
+
+/// Lines behind "!" with those that they go on in, and cells of %%bash and %%sh, each on its line of the file:
+/// notebooks are written a line of a cell on a line.
+std::string shell_in(std::string_view notebook) {
+  std::string script;
+  bool goes_on = false;
+  bool in_script = false;
+  for (const auto line : quantity::pieces_of(notebook, "\n")) {
+    const auto value = nlohmann::json::parse(quantity::without_end(quantity::trim(line), ","), nullptr, false);
+    const std::string code = value.is_string() ? value.get<std::string>() : std::string();
+    const auto trimmed = quantity::trim(code);
+    const bool begins = trimmed.starts_with("%%bash") || trimmed.starts_with("%%sh");
+    in_script = value.is_string() && (in_script || begins);
+    const bool is_shell = goes_on || trimmed.starts_with('!') || (in_script && !begins);
+    if (is_shell) script += quantity::without_start(trimmed, "!");
+    script += '\n';
+    goes_on = is_shell && trimmed.ends_with('\\');
+  }
+  return script;
+}
+
+}  // namespace
+
+std::optional<std::string> commands_in_notebook(const Node& file, std::string_view text, std::string_view place) {
   const Node* cells = file.find("cells");
-  if (cells == nullptr || file.find("nbformat") == nullptr) return;
-  std::string text;
+  if (cells == nullptr || file.find("nbformat") == nullptr) return std::nullopt;
+  std::string script = shell_in(text);
+  if (std::ranges::any_of(quantity::pieces_of(script, "\n"), is_launch_command)) return script;
+  std::string code;
   for (const Node& cell : cells->items) {
     const Node* source = cell.find("source");
     if (source == nullptr) continue;
-    text.append(source->text).append("\n");
-    for (const Node& line : source->items) text += line.text;
+    code.append(source->text).append("\n");
+    for (const Node& line : source->items) code += line.text;
   }
-  refuse_program(text, place, "notebook");
+  refuse_program(code, place, "notebook");
 }
 
 }  // namespace llmcalc::dialects

@@ -82,7 +82,7 @@ Reading Reader::file(std::string_view text, std::string_view place) const {
     return settings(row_of(Dialect::modelfile), *modelfile, place);
   if (!begins_like_settings(text) && is_launch_command(text)) return command(text, place);
   const Node node = parse_settings(text, place);
-  refuse_notebook(node, place);
+  if (const auto commands = commands_in_notebook(node, text, place)) return command(*commands, place);
   if (auto started = task(node, place)) return *std::move(started);
   if (auto started = containers(node, place)) return *std::move(started);
   if (node.kind != Node::Kind::table) return command(text, place);

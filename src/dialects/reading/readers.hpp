@@ -76,8 +76,9 @@ const Format* format_of(const Settings& settings);
 bool is_line_of_python(std::string_view line);
 /// \throws quantity::BadInput where the text is Python, whose hint is made of what stands in it as plain values
 void refuse_python(std::string_view text, std::string_view place);
-/// \throws quantity::BadInput where the file is a notebook of Jupyter, as a program
-void refuse_notebook(const Node& file, std::string_view place);
+/// Lines that a notebook of Jupyter hands to a shell; nothing where the file is none.
+/// \throws quantity::BadInput where no trainer or server is started so, as of a program
+std::optional<std::string> commands_in_notebook(const Node& file, std::string_view text, std::string_view place);
 
 /// \param text  what `file` was parsed from
 std::optional<Reading> model_file(const Node& file, std::string_view text, std::string_view place);
