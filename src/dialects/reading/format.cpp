@@ -34,6 +34,16 @@ constexpr Format all_formats[] = {
 #include "dialects/formats.inc"
 };
 
+/// Value of a term that neither keys nor rules say.
+struct Usual {
+  Dialect dialect;
+  std::string_view term, value, whose;
+};
+
+constexpr Usual usuals[] = {
+#include "dialects/usual.inc"
+};
+
 struct WordList {
   std::string_view name;
   std::string_view words;
@@ -230,6 +240,9 @@ void apply(const Format& format, Sheet& sheet) {
     }
   }
   if (format.rules != nullptr) format.rules(sheet);
+  for (const auto& [dialect, term, value, whose] : usuals) {
+    if (dialect == format.dialect) sheet.by_default(term, std::string(value), whose);
+  }
 }
 
 bool Format::starts(std::string_view word) const {

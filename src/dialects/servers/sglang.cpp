@@ -133,7 +133,6 @@ constexpr Told told[] = {{"--node-rank", &node_rank},
 void sglang_rules(Sheet& sheet) {
   take_served_model(sheet, {"model_path", "model", "positional.0"});
   take_ranks(sheet);
-  sheet.by_default("tp", "1", "SGLang default");
   take_draft(sheet);
   take_weight_type(sheet);
   take_interval(sheet);

@@ -93,7 +93,6 @@ void trtllm_rules(Sheet& sheet) {
   const bool by_verb = sheet.text("positional.0") == "serve";
   take_served_model(sheet, {"model", "model_path", by_verb ? "positional.1" : "positional.0"});
   take_ranks(sheet);
-  sheet.by_default("tp", "1", "trtllm-serve default");
   take_draft(sheet);
   const auto reuses = sheet.truth({"kv_cache_config.enable_block_reuse"});
   const Setting* graphs = sheet.find("cuda_graph_config");

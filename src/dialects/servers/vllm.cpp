@@ -121,7 +121,6 @@ void take_fitted_length(Sheet& sheet) {
 void vllm_rules(Sheet& sheet) {
   take_served_model(sheet, {"model", "model_tag", "model_id", "positional.0"});
   take_data_parallelism(sheet);
-  sheet.by_default("tp", "1", "vLLM default");
   take_adapters(sheet);
   take_weight_type(sheet);
   take_fitted_length(sheet);

@@ -284,12 +284,6 @@ void prime_rl_rules(Sheet& sheet) {
       sheet.settings().all(), [](const Setting& setting) { return setting.key.starts_with("orchestrator."); });
   sheet.by_default("algorithm", by_rewards ? "grpo" : "sft", "prime-rl");
   if (by_rewards) sheet.by_default("reference", "none", "prime-rl: its loss has no reference");
-  sheet.by_default("micro_batch", "1", "prime-rl default");
-  sheet.by_default("packing", "1", "prime-rl: samples are packed");
-  sheet.by_default("dtype", "mixed-bf16", "prime-rl default");
-  sheet.by_default("sharding", "fsdp2", "prime-rl default");
-  sheet.by_default("attention", "flash", "prime-rl default");
-  sheet.by_default("seq", "2048", "prime-rl default");
   take_prime_checkpoints(sheet);
   if (const Setting* adapters = section(sheet, "model.lora")) {
     sheet.say("method", "lora", *adapters);
@@ -323,7 +317,6 @@ void slime_rules(Sheet& sheet) {
   const bool whole = sheet.find("rollout_max_context_len") != nullptr;
   if (whole) sheet.take("seq", {"rollout_max_context_len"});
   if (!whole) take_sequence(sheet, {"rollout_max_prompt_len", 0}, {"rollout_max_response_len", 1'024}, "slime default");
-  sheet.by_default("micro_batch", "1", "slime default");
   take_tokens(sheet, "use_dynamic_batch_size", {"max_tokens_per_gpu", 4'096});
   const Given* algorithm = sheet.word("algorithm");
   if (algorithm != nullptr && algorithm->text == "sft") return;
@@ -380,13 +373,9 @@ void openrlhf_rules(Sheet& sheet) {
     sheet.say("algorithm", program == "rm" ? "orpo" : program, *sheet.find("algorithm"));
   }
   assume_reward_model(sheet, "algorithm");
-  sheet.by_default("sharding", "zero2", "OpenRLHF default");
-  sheet.by_default("dtype", "bf16", "OpenRLHF default");
   sheet.by_default("micro_batch", generates ? "1" : "8", "OpenRLHF default");
-  sheet.by_default("global_batch", "128", "OpenRLHF default");
   take_liger(sheet, "use_liger_kernel");
   take_lora(sheet, "lora_rank", "target_modules");
-  sheet.by_default("attention", "flash", "OpenRLHF default");
   if (sheet.has("method") && (program == "dpo" || program == "kto")) sheet.by_default("reference", "model", "OpenRLHF");
   if (!generates) return sheet.by_default("seq", "2048", "OpenRLHF default");
   if (!sheet.has("seq"))

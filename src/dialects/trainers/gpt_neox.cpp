@@ -15,14 +15,6 @@
 namespace llmcalc::dialects {
 namespace {
 
-/// Options of Megatron-LM that are called otherwise here.
-constexpr Spelling names[] = {{"model_parallel_size", "tensor_model_parallel_size"},
-                              {"no_weight_tying", "untie_embeddings_and_output_weights"},
-                              {"num_kv_heads", "num_query_groups"},
-                              {"intermediate_size", "ffn_hidden_size"},
-                              {"moe_num_experts", "num_experts"},
-                              {"moe_top_k", "moe_router_topk"}};
-
 void put_as(Settings& settings, std::string_view key, std::string text, Setting because) {
   because.key = key;
   because.text = std::move(text);
@@ -138,11 +130,7 @@ void take_machines_of_file(Sheet& sheet) {
 }  // namespace
 
 void rename_gpt_neox(Settings& settings) {
-  Settings all;
-  for (Setting setting : settings.all()) {
-    if (const auto* found = quantity::find_or_null(names, setting.key, &Spelling::theirs)) setting.key = found->ours;
-    all.put(std::move(setting));
-  }
+  Settings all = settings;
   take_mlp_kind(all);
   take_tokenizer(all);
   if (const Setting* groups = all.find("num_query_groups")) put_as(all, "group_query_attention", "true", *groups);

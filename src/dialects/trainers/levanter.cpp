@@ -75,7 +75,6 @@ void levanter_rules(Sheet& sheet) {
     const Setting* said = sheet.find(key);
     if (said != nullptr && !said->text.starts_with('-')) sheet.take(term, *said);
   }
-  sheet.by_default("global_batch", "512", "Levanter default");
   if (!sheet.has("micro_batch")) sheet.by_default("grad_accum", "1", "Levanter default");
   if (sheet.has("micro_batch")) sheet.by_default("eval_batch", sheet.word("micro_batch")->text, "Levanter default");
   const bool keeps = sheet.truth("model.gradient_checkpointing") == false;

@@ -119,7 +119,6 @@ void take_checkpointing(Sheet& sheet) {
 void take_data(Sheet& sheet) {
   take_length(sheet,
               {"max_steps", {"num_train_epochs"}, {"packing", "neat_packing"}, "max_samples", transformers_epochs});
-  sheet.by_default("seq", "2048", "LLaMA-Factory default");
   const Setting* packing = sheet.find("packing");
   const bool nobody_says = packing == nullptr || says_nothing(*packing);
   if (nobody_says && sheet.text("stage") == "pt") {

@@ -107,7 +107,6 @@ void ms_swift_rules(Sheet& sheet) {
   take_generated_length(sheet, swift_lengths);
   take_precision(sheet, {"torch_dtype"}, Loads::half);
   take_recompute(sheet, {"gradient_checkpointing"});
-  sheet.by_default("recompute", "full", "ms-swift default");
   take_optimizer_impl(sheet);
   take_sharding(sheet);
   widen_under_fsdp(sheet);
@@ -146,9 +145,6 @@ void ms_swift_megatron_rules(Sheet& sheet) {
   take_megatron_model(sheet);
   take_megatron_run(sheet);
   sheet.unsay("dtype");
-  sheet.by_default("dtype", "bf16", "ms-swift default");
-  sheet.by_default("sharding", "zero1", "ms-swift default");
-  sheet.by_default("etp", "1", "ms-swift default");
 }
 
 /// ms-swift 4.6.0, swift/arguments: base_args, tuner_args.py, sft_args.py.

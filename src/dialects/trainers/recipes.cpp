@@ -20,8 +20,9 @@ constexpr Spelling maxtext_models[] = {
 };
 
 /// Says a term where a class's name holds a word.
-void take_class(Sheet& sheet, std::string_view key, std::string_view term, std::span<const Spelling> words) {
+void take_class(Sheet& sheet, std::string_view key, std::string_view term, std::string_view list) {
   const std::string name = sheet.text(key);
+  const auto words = spellings_of(list);
   const auto is_in = [&](const Spelling& word) { return name.find(word.theirs) != std::string::npos; };
   const auto* found = quantity::find_if_or_null(words, is_in);
   if (found != nullptr) sheet.say(term, std::string(found->ours), *sheet.find(key));
@@ -207,17 +208,9 @@ void take_composer_sharding(Sheet& sheet) {
 
 void automodel_rules(Sheet& sheet) {
   refuse_encoders(sheet);
-  constexpr Spelling managers[] = {{"megatronfsdp", "zero3"}, {"nvfsdp", "zero3"}, {"ddp", "ddp"}, {"fsdp2", "fsdp2"}};
-  constexpr Spelling optimizers[] = {{"adamw8bit", "adamw-8bit"},
-                                     {"flashadam", "adamw-8bit"},
-                                     {"fusedadam", "adamw"},
-                                     {"adam", "adamw"},
-                                     {"muon", "muon"},
-                                     {"sgd", "sgd"}};
-  constexpr Spelling losses[] = {{"fusedlinear", "fused-linear"}, {"chunked", "chunked"}, {"teparallel", "te-fused"}};
-  take_class(sheet, "distributed._target_", "sharding", managers);
-  take_class(sheet, "optimizer._target_", "optimizer", optimizers);
-  take_class(sheet, "loss_fn._target_", "loss", losses);
+  take_class(sheet, "distributed._target_", "sharding", "@automodel_manager");
+  take_class(sheet, "optimizer._target_", "optimizer", "@automodel_optimizer");
+  take_class(sheet, "loss_fn._target_", "loss", "@automodel_loss");
   take_automodel_adapters(sheet);
   // components/models/common/utils.py, TEFp8Config
   if (const Setting* fp8 = sheet.find({"model.backend.te_fp8.recipe", "model.backend.te_fp8._target_"})) {
@@ -226,8 +219,6 @@ void automodel_rules(Sheet& sheet) {
   if (sheet.count("distributed.ep_size").value_or(1) > 1) {  // components/moe/parallelizer.py, apply_fsdp
     sheet.by_default("reshard", "0", "NeMo AutoModel default");
   }
-  sheet.by_default("dtype", "bf16", "NeMo AutoModel default");
-  sheet.by_default("sharding", "fsdp2", "NeMo AutoModel default");
   if (sheet.count("distributed.tp_size").value_or(1) < 2) sheet.unsay("sp");
   if (sheet.count("distributed.pp_size").value_or(1) > 1) {  // a local batch is what a pipeline cuts
     sheet.by_default("micro_batch", "1", "NeMo AutoModel default");
@@ -279,7 +270,6 @@ void maxtext_rules(Sheet& sheet) {
 void llm_foundry_rules(Sheet& sheet) {
   take_mpt(sheet);
   take_composer_sharding(sheet);
-  sheet.by_default("dtype", "mixed-bf16", "llm-foundry default");
   if (sheet.text("precision") == "amp_fp8") sheet.say("compute", "fp8-e4m3", *sheet.find("precision"));
   if (const Setting* rank = sheet.find("model.peft_config.r")) {
     sheet.say("method", "lora", *rank);

@@ -56,8 +56,6 @@ void rename_unsloth(Settings& settings) {
 void unsloth_rules(Sheet& sheet) {
   take_method(sheet, sheet.find("algorithm") != nullptr);
   take_checkpointing(sheet);
-  sheet.by_default("micro_batch", "2", "unsloth default");
-  sheet.by_default("grad_accum", "4", "unsloth default");
   take_precision(sheet, {"dtype"}, Loads::half);
   take_length(sheet, {"max_steps", {"num_epochs"}, {"packing"}, {}, {"3", "unsloth default"}});
   assume_full_sequences(sheet, {"packing"});
