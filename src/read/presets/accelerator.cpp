@@ -230,9 +230,10 @@ std::optional<std::int64_t> number_in(std::string_view name, std::string_view pa
 }  // namespace
 
 std::optional<Instance> find_instance(std::string_view name) {
-  const std::string lower = quantity::to_lower(quantity::trim(name));
+  std::string lower = quantity::to_lower(quantity::trim(name));
+  std::ranges::replace(lower, ' ', '-');
   for (const Row& row : rows) {
-    const auto number = number_in(lower, row.pattern);
+    const auto number = number_in(quantity::without_start(lower, "ml."), row.pattern);  // as SageMaker calls EC2's
     if (!number) continue;
     return Instance{row.gpu, row.cards > 0 ? row.cards : std::max<std::int64_t>(1, *number / row.cores)};
   }

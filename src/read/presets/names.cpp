@@ -194,7 +194,8 @@ std::string model_spelling(std::string_view name) {
 std::string spelling_with_maker(std::string_view name) {
   const auto own = without_organisation(name);
   const auto maker = own.substr(0, own.find('_'));
-  const bool is_said = maker.size() < own.size() && std::ranges::none_of(maker, is_digit);
+  const bool is_version = maker.find('-') != maker.npos && std::ranges::any_of(maker, is_digit);  // Llama-3_3-Nemotron
+  const bool is_said = maker.size() < own.size() && !is_version;
   const std::string lower = quantity::to_lower(is_said ? own : name);
   return without(file_name(lower).rest, is_model_word);
 }
