@@ -164,7 +164,8 @@ DeltaInputs apart(BlockBuilder& b, const spec::LinearAttentionShape& n, const Va
   const std::int64_t decays = n.channel_decay ? n.value_heads * n.key_dim : n.value_heads;
   const Value beta = b.linear(x, {Role::delta_beta, x.columns, n.value_heads, false, Cut::columns});
   const Value decay = through(b, x, Role::delta_decay, n.gate_rank, decays);
-  return {qkv, beta, decay, through(b, x, Role::delta_gate, n.gate_rank, w.values)};
+  const std::int64_t gate_rank = b.context().shape().output_gate ? 0 : n.gate_rank;  // Kimi K3, use_full_rank_gate
+  return {qkv, beta, decay, through(b, x, Role::delta_gate, gate_rank, w.values)};
 }
 
 /// Servers and Megatron-LM join what transformers' class has apart, but for decays that come through a bottleneck

@@ -91,10 +91,16 @@ Value low_rank_residual(BlockBuilder& b, const Value& normed) {
 }
 
 /// Matrices that a family has beside those of its kinds: on the normed input, on what the one before made of it, or on
-/// something as large that is made for it. What they make gates or scales something, for which it is kept.
+/// something as large that is made for it. What they make gates or scales something, for which it is kept. A table is
+/// looked up by words, or groups of them (transformers modeling_qwen4_exp.py, Qwen4ExpTextNGramEmbedding).
 void run_beside(BlockBuilder& b, const spec::LayerKind& kind, const Value& x) {
   Value last = x;
   for (const spec::Projection& matrix : kind.beside) {
+    if (matrix.role == Role::layer_input_table) {
+      last = layer_embeddings(b, x, matrix.inputs, matrix.outputs);
+      b.block().weights.back().active = matrix.outputs;  // a token passes through a few rows of a table this large
+      continue;
+    }
     Value in = matrix.inputs == x.columns ? x : last;
     if (matrix.inputs != in.columns) in = b.rearrange(x, "input beside", x.rows, matrix.inputs, OpKind::permutation);
     last = b.linear(in, {matrix.role, matrix.inputs, matrix.outputs, matrix.bias});

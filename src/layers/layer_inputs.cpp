@@ -36,6 +36,14 @@ Value with_layer_input(BlockBuilder& b, const Value& x) {
   return b.context().shape().layer_inputs.width == 0 ? x : b.add(x, layer_input(b, x), "with layer input");
 }
 
+Value layer_embeddings(BlockBuilder& b, const Value& x, std::int64_t rows, std::int64_t columns) {
+  const Value found = b.value("layer embeddings", x.rows, columns, x.width, b.context().trains_base);
+  Op look_up{.kind = OpKind::embedding, .name = "layer embeddings", .outputs = {found.id}};
+  look_up.weight = b.table(Role::layer_input_table, rows, columns, true);
+  b.append(look_up);
+  return found;
+}
+
 /// transformers modeling_gemma4.py, Gemma4TextModel.get_per_layer_inputs and project_per_layer_inputs.
 void make_layer_inputs(BlockBuilder& b, const Value& x) {
   const Context& c = b.context();
@@ -43,10 +51,7 @@ void make_layer_inputs(BlockBuilder& b, const Value& x) {
   if (inputs.width == 0) return;
   const std::size_t first = b.block().ops.size();
   const std::int64_t layers = c.model.layer_count();
-  const Value found = b.value("layer embeddings", x.rows, layers * inputs.width, x.width, c.trains_base);
-  Op look_up{.kind = OpKind::embedding, .name = "layer embeddings", .outputs = {found.id}};
-  look_up.weight = b.table(Role::layer_input_table, inputs.vocab, layers * inputs.width, true);
-  b.append(look_up);
+  const Value found = layer_embeddings(b, x, inputs.vocab, layers * inputs.width);
   Value projected = b.linear(x, {Role::layer_inputs, x.columns, layers * inputs.width});
   projected.rows *= layers;
   projected.columns = inputs.width;

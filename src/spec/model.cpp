@@ -91,7 +91,8 @@ void check_state(const Shape& s) {
 }
 
 void check_side(const Projection& matrix) {
-  check({"inputs of a matrix beside", matrix.inputs, 1, widest});
+  const bool is_table = matrix.role == Role::layer_input_table;
+  check({"inputs of a matrix beside", matrix.inputs, 1, is_table ? most_positions : widest});
   check({"outputs of a matrix beside", matrix.outputs, 1, widest});
 }
 

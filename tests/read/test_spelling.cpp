@@ -166,7 +166,7 @@ TEST_CASE("a name of several models or cards is answered with them") {
       {"phi3", "which of phi-3-mini, phi-3-medium", "phi-2"},
       {"granite4", "which of granite-4.0-350m, ", "gpt"},
       {"olmo3", "which of olmo-3-7b and olmo-3-32b?", "bloom"},
-      {"kimi", "which of kimi-k2, kimi-k2.5, kimi-linear-48b-a3b and kimi-dev-72b?", "minicpm"},
+      {"kimi", "which of kimi-k2, kimi-k2.5, kimi-k3, kimi-linear-48b-a3b and kimi-dev-72b?", "minicpm"},
       {"minimax", "which of minimax-m2.5, minimax-text-01 and minimax-m3?", "minicpm"},
       {"smollm2", "which of smollm2-135m, smollm2-360m and smollm2-1.7b?", "smollm-"},
   };

@@ -46,6 +46,7 @@ Value with_layer_input(BlockBuilder& b, const Value& x);
 /// Those of all layers are made at once, of the tokens and of their embeddings `x`, and one tensor holds them until the
 /// backward pass of the first layer.
 void make_layer_inputs(BlockBuilder& b, const Value& x);
+Value layer_embeddings(BlockBuilder& b, const Value& x, std::int64_t rows, std::int64_t columns);
 
 // What methods other than low-rank adapters train beside a frozen model. Under any other method each is the identity.
 
