@@ -3,6 +3,7 @@
 #include "api/inner/limits.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
+#include "quantity/parse.hpp"
 #include "quantity/suggest.hpp"
 #include "quantity/text.hpp"
 
@@ -66,9 +67,16 @@ Reply answer(const Verb& verb, const Arguments& arguments, const Surroundings& a
   return reply;
 }
 
+/// Planning a server is the search of another verb, whose words it takes.
 Reply ask(std::string_view verb, std::span<const Word> words, const Surroundings& around) {
-  const Verb& asked = find_verb(verb);
-  return answer(asked, Arguments(all_flags(asked), words), around);
+  std::vector<Word> own(words.begin(), words.end());
+  const auto plans_server = [](const Word& word) {
+    return word.term == "serve" && quantity::parse_bool(word.text, "--serve");
+  };
+  const bool is_server = verb == "plan" && std::erase_if(own, plans_server) > 0;
+  if (is_server) own.push_back({"find", "layout"});
+  const Verb& asked = find_verb(is_server ? "serve" : verb);
+  return answer(asked, Arguments(all_flags(asked), own), around);
 }
 
 void refuse_no_verdict() {
@@ -121,8 +129,12 @@ std::vector<std::string> spelled_out(std::span<const std::string> line) {
     full.emplace_back(found == nullptr ? word : found->option);
     if (found != nullptr && !found->value.empty()) full.emplace_back(found->value);
   }
-  const bool plans_server = !full.empty() && full.front() == "plan" && std::erase(full, "--serve") > 0;
-  if (plans_server) {
+  constexpr std::string_view option = "--serve";
+  const auto plans_server = [&](std::string_view word) {
+    const auto rest = quantity::without_start(word, option);
+    return rest != word && (rest.empty() || (rest[0] == '=' && quantity::parse_bool(rest.substr(1), option)));
+  };
+  if (!full.empty() && full.front() == "plan" && std::erase_if(full, plans_server) > 0) {
     full.front() = "serve";
     full.insert(full.begin() + 1, {"--find", "layout"});
   }

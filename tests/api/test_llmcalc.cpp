@@ -90,3 +90,15 @@ TEST_CASE("a validation and a list of runs are followed, and end with what there
   CHECK_THROWS_WITH(llmcalc::ask("validate", {{"", "measured.csv"}}, outside),
                     Catch::Matchers::Contains("interrupted before it"));
 }
+
+TEST_CASE("a plan of a server is the search of servers, as it is typed and as it is asked") {
+  std::vector<spec::Word> words{{"model", "llama-3.1-8b"}, {"gpu", "h100-sxm:2"}, {"rate", "20"}, {"ttft", "1s"}};
+  const auto with = [&](spec::Word word) {
+    auto more = words;
+    more.push_back(std::move(word));
+    return more;
+  };
+  const auto searched = ask("serve", with({"find", "layout"})).show("json");
+  CHECK(ask("plan", with({"serve", "true"})).show("json") == searched);
+  CHECK_THROWS_AS(ask("plan", with({"serve", "0"})), BadInput);  // --rate is no option of a run
+}
