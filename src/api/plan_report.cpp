@@ -77,18 +77,6 @@ std::string hub_id(const AskedWords& asked, const std::vector<Given>& varied) {
   return asked.source.catalogue.model(model->text, model->origin.where).named(model->text).repository;
 }
 
-/// Launches that name their model and not its sizes.
-std::vector<dialects::Launch> launches_of(const spec::Question& question, const std::string& model) {
-  constexpr std::string_view unnamed = "$MODEL";
-  auto launches = dialects::launches(question);
-  if (model.find('/') == std::string::npos) return launches;
-  for (auto& [framework, command, beyond] : launches) {
-    for (auto at = command.find(unnamed); at != std::string::npos; at = command.find(unnamed, at + model.size()))
-      command.replace(at, unnamed.size(), model);
-  }
-  return launches;
-}
-
 /// Failures do not ask how a run is laid out (answer/figures.hpp, WallClock): what they leave of one layout they leave
 /// of all.
 std::string why_endless(const spec::Question& question) try {
@@ -141,7 +129,8 @@ render::PlanReport ReportBuilder::build(const search::Findings& findings) const 
   report.estimate = answer::estimate(question);
   quantity::append(report.warnings, report.estimate->warnings);
   report.fit_command = fit_command(asked_, plan_.bases[choice.base].varied, question);
-  report.launch = launches_of(question, hub_id(asked_, plan_.bases[choice.base].varied));
+  const auto model = hub_id(asked_, plan_.bases[choice.base].varied);
+  report.launch = model.find('/') == model.npos ? dialects::launches(question) : dialects::launches(question, model);
   return report;
 }
 

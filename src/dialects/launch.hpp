@@ -23,7 +23,8 @@ struct Launch {
 
 /// A launch of the question's framework: options that say how to spread and train the run, few about data. Read back it
 /// is the same run. Empty where no command of the framework is known.
-std::vector<Launch> launches(const spec::Question& question);
+/// \param model  the Hub's id of it, or what stands for one
+std::vector<Launch> launches(const spec::Question& question, const std::string& model = "$MODEL");
 
 /// Names and texts of the files that a launch writes, and of run.sh, which starts it beside them; none where it has no
 /// command.

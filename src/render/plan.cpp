@@ -295,9 +295,13 @@ std::pair<Paragraph, Paragraph> short_tables(const PlanReport& report, const Tex
   return {std::move(best), std::move(smaller)};
 }
 
+/// A command names its program and needs no title; of a run without one the title says whose it is.
 Paragraph short_launch(const PlanReport& report, const TextStyle& style) {
   Paragraph block{lines_of(launch_text(report, style)), 0};
-  if (!block.lines.empty()) block.lines.erase(block.lines.begin());  // the blank one
+  constexpr std::ptrdiff_t blank_and_title = 2;
+  const auto is_command = !report.launch.empty() && !report.launch.front().command.empty();
+  const auto first = block.lines.begin();
+  if (!block.lines.empty()) block.lines.erase(first, first + (is_command ? blank_and_title : 1));
   block.ends = {0, block.lines.size()};
   return block;
 }

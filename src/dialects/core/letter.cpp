@@ -99,14 +99,14 @@ std::string too_old(const spec::Question& question, const frameworks::ReleaseWor
 
 }  // namespace
 
-std::vector<Launch> launches(const spec::Question& question) {
+std::vector<Launch> launches(const spec::Question& question, const std::string& model) {
   const spec::Framework framework = question.training.framework;
   const auto starts = [word = spec::name_of(framework)](const Format& each) {
     return each.write != nullptr && each.starts(word);
   };
   const auto* format = quantity::find_if_or_null(formats(), starts);
   if (format == nullptr) return {};
-  Letter letter{question, *format};
+  Letter letter{question, *format, model};
   const auto to_come = frameworks::words_to_come(spec::name_of(framework), question.training.software);
   letter.settings.write_before(to_come);
   letter.accelerate.write_before(to_come);

@@ -53,6 +53,7 @@ class Page {
 struct Letter {
   const spec::Question& question;
   const Format& format;
+  std::string model;  ///< a hub id, or what stands for one
   Page settings{};    ///< the trainer's own
   Page accelerate{};  ///< the configuration of `accelerate launch`
 

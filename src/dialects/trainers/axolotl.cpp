@@ -109,7 +109,7 @@ void axolotl_rules(Sheet& sheet) {
 /// axolotl 0.19.0, axolotl/utils/schemas/config.py, peft.py, training.py and model.py.
 std::string write_axolotl(Letter& letter) {
   const spec::Question& question = letter.question;
-  letter.settings.put("base_model", "$MODEL");
+  letter.settings.put("base_model", letter.model);
   write_rows(letter);
   write_optimizer(letter, "optimizer");
   write_precision(letter, "torch_dtype", Loads::half);

@@ -109,7 +109,7 @@ void lightning_rules(Sheet& sheet) {
 
 std::string write_lightning(Letter& letter) {
   const spec::Layout& layout = letter.question.layout;
-  letter.settings.put("model.model_name", "$MODEL");
+  letter.settings.put("model.model_name", letter.model);
   letter.settings.put("trainer.devices", layout.gpus / layout.nodes);
   letter.settings.put("trainer.num_nodes", layout.nodes);
   const auto is_it = [&, offload = letter.text("offload")](const Strategy& each) {
@@ -149,7 +149,7 @@ std::string write_litgpt(Letter& letter) {
   letter.settings.put("num_nodes", layout.nodes);
   write_rows(letter);
   letter.settings.put("train.global_batch_size", training.global_batch);
-  if (!has_adapters(letter.question)) return letter.settings.options("litgpt finetune_full $MODEL");
+  if (!has_adapters(letter.question)) return letter.settings.options("litgpt finetune_full " + letter.model);
   letter.settings.put("lora_r", training.adapter.rank);
   letter.settings.put("lora_dropout", letter.text("lora_dropout"));
   for (const auto& [key, targets, usual] : projections) {
@@ -160,7 +160,7 @@ std::string write_litgpt(Letter& letter) {
     letter.settings.say(key, on);
   }
   if (in_4_bits(letter.question)) letter.settings.put("quantize", "bnb." + letter.text("weights"));
-  return letter.settings.options("litgpt finetune_lora $MODEL");
+  return letter.settings.options("litgpt finetune_lora " + letter.model);
 }
 
 }  // namespace llmcalc::dialects

@@ -166,7 +166,7 @@ void llama_factory_rules(Sheet& sheet) {
 std::string write_llama_factory(Letter& letter) {
   const spec::Question& question = letter.question;
   const spec::Layout& layout = question.layout;
-  letter.settings.put("model_name_or_path", "$MODEL");
+  letter.settings.put("model_name_or_path", letter.model);
   letter.settings.put("stage", "sft");
   letter.settings.say("do_train", true);
   letter.settings.put("finetuning_type", has_adapters(question) ? "lora" : "full");

@@ -151,7 +151,7 @@ void ms_swift_megatron_rules(Sheet& sheet) {
 std::string write_ms_swift(Letter& letter) {
   const spec::Question& question = letter.question;
   const spec::Layout& layout = question.layout;
-  letter.settings.put("model", "$MODEL");
+  letter.settings.put("model", letter.model);
   letter.settings.put("dataset", "$DATA");
   letter.settings.put("tuner_type", has_adapters(question) ? "lora" : "full");
   write_adapters(letter, {"lora_rank", "target_modules", "modules_to_save"});

@@ -136,11 +136,10 @@ void take_algorithm(Sheet& sheet) {
   assume_reward_model(sheet, "algorithm");
 }
 
-/// trl 1.16.0, trl/scripts/sft.py: SFTConfig, ModelConfig. $MODEL stands for a hub id or a folder, $DATA for a data
-/// set.
+/// trl 1.16.0, trl/scripts/sft.py: SFTConfig, ModelConfig. $DATA stands for a data set.
 void write_training(Letter& letter) {
   const spec::Question& question = letter.question;
-  letter.settings.put("model_name_or_path", "$MODEL");
+  letter.settings.put("model_name_or_path", letter.model);
   letter.settings.put("dataset_name", "$DATA");
   write_rows(letter);
   write_optimizer(letter, "optim");

@@ -64,7 +64,7 @@ void unsloth_rules(Sheet& sheet) {
 std::string write_unsloth(Letter& letter) {
   const spec::Question& question = letter.question;
   const spec::Training& training = question.training;
-  letter.settings.put("model", "$MODEL");
+  letter.settings.put("model", letter.model);
   letter.settings.put("dataset", "$DATA");
   letter.settings.put("training_type", std::string(has_adapters(question) ? "lora" : "full"));
   letter.settings.say("load_in_4bit", in_4_bits(question));
