@@ -10,6 +10,7 @@
 #include <array>
 #include <iterator>
 #include <span>
+#include <unordered_set>
 
 namespace llmcalc::read {
 namespace {
@@ -113,8 +114,14 @@ FileName file_name(std::string_view name) {
 
 bool is_card_word(std::string_view word) { return quantity::contains(card_words, word); }
 
+/// One look for each word of each known name, where a name is unknown.
 bool is_model_word(std::string_view word) {
-  return quantity::contains(tunings, word) || quantity::find_or_null(packings, word, &Packing::word) != nullptr;
+  static const auto words = [] {
+    std::unordered_set<std::string_view> all(std::begin(tunings), std::end(tunings));
+    for (const Packing& packing : packings) all.insert(packing.word);
+    return all;
+  }();
+  return words.contains(word);
 }
 
 std::string without(std::string_view name, bool (*is_left_out)(std::string_view)) {
@@ -264,8 +271,7 @@ std::string_view size_in(std::string_view name) {
       ++start;
       continue;
     }
-    auto end = start;
-    while (end < name.size() && (is_digit(name[end]) || name[end] == '.')) ++end;
+    const auto end = std::min(name.find_first_not_of("0123456789.", start), name.size());
     const bool sized = end < name.size() && (name[end] == 'b' || name[end] == 'm');
     if (sized && (end + 1 == name.size() || is_separator(name[end + 1]))) return name.substr(start, end + 1 - start);
     start = end;
@@ -345,15 +351,12 @@ std::vector<std::string_view> presets_in(const std::vector<KnownPreset>& presets
 }
 
 /// "which of a, b and c?"
-std::string which_of(const std::vector<std::string_view>& ids) {
+std::string which_of(std::span<const std::string_view> ids) {
   constexpr std::size_t most = 12;
-  const auto told = std::min(ids.size(), most);
-  std::string question = "which of ";
-  for (std::size_t i = 0; i < told; ++i) {
-    const bool last = i + 1 == told && told == ids.size();
-    question.append(i == 0 ? "" : last ? " and " : ", ").append(ids[i]);
-  }
-  return question + (told < ids.size() ? " and " + std::to_string(ids.size() - told) + " more?" : "?");
+  const auto told = ids.first(std::min(ids.size() - 1, most));
+  const auto rest = ids.size() - told.size();
+  const auto last = rest == 1 ? std::string(ids.back()) : std::to_string(rest) + " more";
+  return "which of " + quantity::joined(told, ", ") + " and " + last + "?";
 }
 
 }  // namespace
@@ -388,11 +391,10 @@ bool is_size(std::string_view name) {
 }  // namespace
 
 std::string hint_for_card(std::string_view name) {
-  const std::string lower = quantity::to_lower(name);
   const std::string spelled = card_spelling(name);  // "Tesla K80", "ascend 910b"
   const auto is_it = [&](const NoCard& card) { return spelled.starts_with(card.name); };
   if (const auto* known = quantity::find_if_or_null(no_cards, is_it)) return std::string(known->hint);
-  return is_size(lower) ? "a size alone is --memory " + std::string(name) : std::string();
+  return is_size(quantity::to_lower(name)) ? "a size alone is --memory " + std::string(name) : std::string();
 }
 
 }  // namespace llmcalc::read
