@@ -59,6 +59,7 @@ const Edge edges[] = {
     {"pp", "layers", dense + " --gpus 4 --pp 4", "--pp 5"},
     {"nodes", "gpus", dense + " --gpus 8 --nodes 4", "--nodes 3"},
     {"etp", "expert_ffn", experts + " --gpus 4 --tp 4 --etp 4", "--expert-ffn 510"},
+    {"etp", "gpus", experts + " --gpus 4 --tp 2 --ep 1 --etp 4", "--etp 8"},
     {"ep", "gpus", experts + " --gpus 4 --tp 2 --ep 4 --etp 1", "--etp 2"},
     {"tp", "heads", dense + " --gpus 4 --tp 4", "--heads 6"},
     {"tp", "kv_heads", dense + " --gpus 4 --tp 4", "--kv-heads 2"},
