@@ -13,7 +13,7 @@ namespace {
 using namespace llmcalc;
 
 /// Large enough for each of the presets.
-constexpr const char* memory = "4000GiB";
+constexpr const char* memory = "8000GiB";
 constexpr std::int64_t context = 512;
 
 /// Models that keep what they read: an encoder holds as many sequences as a step takes.

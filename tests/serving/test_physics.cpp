@@ -43,7 +43,7 @@ struct Served {
 
 Served serve(const std::string& model, const std::string& engine, const std::string& quant) {
   const auto question = test::served({"model", model, "engine", engine, "quant", quant, "gpu", "h100-sxm", "memory",
-                                      "4000GiB", "prompt", std::to_string(prompt), "output", "64"});
+                                      "8000GiB", "prompt", std::to_string(prompt), "output", "64"});
   auto training = question;
   training.layout = {};
   Served served{program::count_parameters(program::build_program(training, {})), serving::serve(question)};
@@ -86,7 +86,7 @@ TEST_CASE("attention of a long prompt is not read before its pairs are multiplie
     CAPTURE(model);
     const auto read_in = [&](std::int64_t tokens) {
       const auto served = serving::serve(test::served(
-          {"model", model, "gpu", "h100-sxm", "memory", "4000GiB", "prompt", std::to_string(tokens), "output", "64"}));
+          {"model", model, "gpu", "h100-sxm", "memory", "8000GiB", "prompt", std::to_string(tokens), "output", "64"}));
       return in_seconds(served.speed->prefill);
     };
     const auto question = test::served({"model", model, "gpu", "h100-sxm"});
