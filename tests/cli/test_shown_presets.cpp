@@ -224,7 +224,8 @@ TEST_CASE("every figure of an accelerator that is shown is its preset's") {
 constexpr const char* whole_tensors[] = {"nf4-dq", "fp4", "fp4-dq", "int4-gptq", "int8-gptq", "nvfp4"};
 
 TEST_CASE("a format's card has every number of its JSON, whatever it stores") {
-  for (const json& format : json::parse(shown({"dtype"}, "json")).at("dtypes")) {
+  const json all = json::parse(shown({"dtype"}, "json"));
+  for (const json& format : all.at("dtypes")) {
     const auto name = format.at("name").get<std::string>();
     for (const std::string value : {"0.3", "-3.14159265", "65504", "1e-7", "0.0009765"}) {
       const bool has_bits = std::ranges::find(whole_tensors, name) == std::end(whole_tensors);
