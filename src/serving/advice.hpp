@@ -51,7 +51,8 @@ enum class Find { concurrency, context, gpus, quant, engine };
 /// The largest concurrency or context as a change of the question; for each width of tensor parallelism the fewest
 /// accelerators, as copies behind a balancer; the widest weights or every engine with what it takes. What carries the
 /// load stands in front, or last where others were tried before it.
-/// \param typed  the question with another engine said behind it, which lays it out anew; nothing where it refuses
+/// \param typed  the question with another engine said behind it, which lays it out anew; nothing where it refuses.
+///               Of engines alone, which cannot be found without it
 std::vector<Candidate> find(const spec::Question& question, Find what,
                             const std::function<std::optional<spec::Question>(const std::string& change)>& typed = {});
 
