@@ -1,5 +1,6 @@
 #include "frameworks/layout_rules.hpp"
 
+#include "frameworks/release.hpp"
 #include "frameworks/table.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
@@ -32,7 +33,18 @@ bool learns_positions(const LayoutUse& use) { return use.training.adapter.virtua
 
 std::int64_t layers(const LayoutUse& use) { return use.shape.layers + use.shape.decoder_layers; }
 
+bool is_core(const spec::Training& training) {
+  return row_of(training.framework).engine == TrainingEngine::megatron_core;
+}
+
 bool has_grouped_heads(const LayoutUse& use) { return use.shape.latent.kv_rank == 0; }
+
+/// Ranks that are several times as many as the key and value heads: a single head is everybody's, and newer cores of
+/// Megatron gather others. torchtitan has no such layout (pull request 4016).
+bool shares_heads(const LayoutUse& use) {
+  if (!is_core(use.training)) return use.shape.kv_heads == 1;
+  return use.layout.tp % use.shape.kv_heads == 0 && holds(Behaviour::core_gathers_heads, use.training.software);
+}
 
 bool cuts_tower_unevenly(const LayoutUse& use) {
   const auto is_uneven = [&](const spec::Tower& tower) { return tower.layers.heads % use.layout.tp != 0; };
@@ -65,10 +77,6 @@ bool runs_deepspeed(const spec::Training& training) {
 
 bool shards_by_deepspeed(const LayoutUse& use) {
   return runs_deepspeed(use.training) || hands_to_deepspeed(use.training, use.layout.sharding);
-}
-
-bool is_core(const spec::Training& training) {
-  return row_of(training.framework).engine == TrainingEngine::megatron_core;
 }
 
 bool offloads_inputs_alone(const spec::Training& training) { return row_of(training.framework).offloads_inputs_alone; }

@@ -100,6 +100,7 @@ Profile shared_profile(const Run& run) {
 Profile core_profile(const Run& run) {
   Profile p = shared_profile(run);
   p.attention.library = AttentionLibrary::native;
+  p.attention.gathers_heads = true;
   p.step.passes_over_gradients = true;
   p.head.loss_in_passes = true;
   p.host.heavy_modules = true;

@@ -57,6 +57,7 @@ struct AttentionChoices {
   bool keeps_score_buffer = false;        ///< unfused attention writes scores beside a buffer that outlives the step
   bool softmax_in_fp32 = false;           ///< unfused attention takes its softmax in fp32 and casts the result
   bool chains_softmax = false;            ///< unfused attention scales, masks, casts and drops in kernels of their own
+  bool gathers_heads = false;             ///< ranks that share key and value heads gather what products made of them
   bool keeps_ring_steps = false;          ///< ring attention frees nothing of a step before the last one
   bool merges_ring_steps = false;         ///< ring attention merges them in kernels of their own, in fp32
 };

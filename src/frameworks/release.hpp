@@ -48,6 +48,7 @@ enum class Behaviour {
   pax_long_attention,
   fsdp_limits_gathers,
   bridge_flexible_dispatch,
+  core_gathers_heads,
   trl_chunked_loss,
   trl_tiled_head,
   count  ///< how many there are

@@ -76,6 +76,25 @@ Heads separate_projections(BlockBuilder& b, const spec::GroupedAttention& a, con
   return {q, k, with_own_term(b, a, memory, b.linear(memory, to_values))};
 }
 
+/// Ranks among which groups of heads were cut gather the product's whole row and read their heads out of it, and give
+/// its gradient back the same way (Megatron-LM core/transformer/attention.py, get_query_key_value_tensors;
+/// core/tensor_parallel/mappings.py, _AllGatherFromTensorParallelRegion, which puts the row together in a copy).
+Heads gathered_heads(BlockBuilder& b, const spec::GroupedAttention& a, const Heads& cut, bool fused) {
+  const Context& c = b.context();
+  if (!c.profile.attention.gathers_heads || c.tp <= a.kv_heads) return cut;
+  const std::int64_t columns = c.tp * (cut.q.columns + cut.k.columns + cut.v.columns);
+  constexpr std::string_view whole_name = "gathered q, k and v";
+  const Value whole = b.value(whole_name, cut.q.rows, columns, cut.q.width, cut.q.needs_gradient);
+  Op op{.kind = OpKind::permutation, .name = whole_name, .inputs = {cut.q.id}, .outputs = {whole.id}};
+  if (!fused) op.inputs = {cut.q.id, cut.k.id, cut.v.id};
+  op.workspace_forward = op.workspace_backward = b.size(whole.id);
+  op.messages.push_back({Collective::all_gather, RankGroup::tensor, false, false, b.size(whole.id)});
+  if (whole.needs_gradient)
+    op.messages.push_back({Collective::reduce_scatter, RankGroup::tensor, true, false, b.size(whole.id)});
+  b.append(op);
+  return {columns_of(whole, cut.q.columns), columns_of(whole, a.head_dim), columns_of(whole, a.value_dim)};
+}
+
 /// Outputs of the heads, put together; or of each group of heads through a bottleneck first (transformers
 /// modeling_deepseek_v4.py, DeepseekV4GroupedLinear).
 Value outputs(BlockBuilder& b, const spec::GroupedAttention& a, const Value& mixed) {
@@ -92,8 +111,7 @@ Value outputs(BlockBuilder& b, const spec::GroupedAttention& a, const Value& mix
   return b.linear(low, {Role::attention_out, low.columns, hidden, a.out_bias});
 }
 
-/// Operation on each head by itself. Ranks among which one head was cut gather it first (Megatron-LM
-/// core/transformer/attention.py, get_query_key_value_tensors).
+/// Operation on each head by itself, or on a rank's part of one.
 template <class Part>
 Value by_head(const Value& x, std::int64_t head_dim, const Part& part) {
   const std::int64_t heads_of_rank = std::max<std::int64_t>(1, x.columns / head_dim);
@@ -311,6 +329,7 @@ Value grouped_attention(BlockBuilder& b, const spec::GroupedAttention& a, const 
   const Context& c = b.context();
   const bool fuse = fuses_projections(c, a) && x.id == memory.id;
   Heads h = fuse ? fused_projection(b, a, x) : separate_projections(b, a, x, memory);
+  h = gathered_heads(b, a, h, fuse);
   // Backward, the gradients of the three parts are put together again.
   if (fuse && c.differentiates) b.pass_over("qkv gradient", quantity::bytes(0), 2 * b.size(h.q.id));
   h.k = rescaled(b, h.k, "rescaled keys");

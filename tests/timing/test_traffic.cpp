@@ -359,3 +359,30 @@ TEST_CASE("the chunks of a state space duality hand their states on in training"
   }
   FAIL("no block hands states on");
 }
+
+/// Megatron-LM core/transformer/attention.py, get_query_key_value_tensors: [s, b, ng (np / ng + 2) hn] is gathered, of
+/// which a rank takes one head of keys and values, while linear_qkv stays cut evenly.
+TEST_CASE("ranks that share key and value heads gather their product's rows in both passes") {
+  const std::string run =
+      "--layers 2 --hidden 512 --heads 8 --head-dim 64 --ffn 2048 --vocab 32000 --seq 1024 --micro-batch 1 "
+      "--framework megatron --dtype bf16 --recompute none --gpu h100-sxm:4 --tp 4 --sp 0 ";
+  const auto sent = [](const layers::Block& block, layers::Collective kind, bool backward) {
+    std::int64_t sum = 0;
+    for (const layers::Op& op : block.ops) {
+      for (const layers::Message& m : op.messages)
+        sum += m.kind == kind && m.backward == backward ? in_bytes(m.size) : 0;
+    }
+    return sum;
+  };
+  const test::Asked shared(run + "--kv-heads 2");
+  const layers::Block& block = shared.program.blocks[1];
+  constexpr std::int64_t row_bytes = std::int64_t{2} * 1024 * (2 * (8 / 2 + 2) * 64);
+  CHECK(sent(block, layers::Collective::all_gather, false) == row_bytes);
+  CHECK(sent(block, layers::Collective::reduce_scatter, true) == row_bytes);
+  const auto of_heads = [](const layers::Weight& w) { return w.role == layers::Role::fused_heads; };
+  const auto weight = std::ranges::find_if(block.weights, of_heads);
+  REQUIRE(weight != block.weights.end());
+  CHECK(weight->elements == 512 * (8 + 2 * 2) * 64 / 4);
+  const test::Asked apart(run + "--kv-heads 4");
+  CHECK(sent(apart.program.blocks[1], layers::Collective::all_gather, false) == 0);
+}
