@@ -1,13 +1,8 @@
 // One question, answered: what it needs, whether that fits, and what is said about both.
 
-#include "llmcalc/answer/estimate.hpp"
-
-#include "answer/figures.hpp"
 #include "answer/inner/parts.hpp"
 #include "frameworks/abilities.hpp"
 #include "frameworks/layout_rules.hpp"
-#include "llmcalc/spec/question.hpp"
-#include "program/build.hpp"
 #include "quantity/format.hpp"
 #include "spec/node.hpp"
 #include "trust/error_bar.hpp"

@@ -3,7 +3,6 @@
 #include "answer/inner/parts.hpp"
 #include "frameworks/abilities.hpp"
 #include "layers/widths.hpp"
-#include "llmcalc/spec/question.hpp"
 #include "llmcalc/spec/training.hpp"
 #include "memory/communicators.hpp"
 #include "quantity/format.hpp"
@@ -12,10 +11,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace llmcalc::answer {
 

@@ -1,10 +1,8 @@
-#include "answer/levels.hpp"
 
 #include "answer/inner/parts.hpp"
 #include "frameworks/table.hpp"
 #include "layers/widths.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/spec/question.hpp"
 #include "memory/communicators.hpp"
 #include "memory/stage_walk.hpp"
 #include "spec/node.hpp"

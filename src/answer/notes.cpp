@@ -1,24 +1,19 @@
 // What the model of a run leaves out, what its figures rest on, and what the person who asked should look at.
 
 #include "answer/inner/parts.hpp"
-#include "answer/levels.hpp"
-#include "frameworks/profile.hpp"
 #include "frameworks/release.hpp"
 #include "frameworks/table.hpp"
 #include "layers/blocks.hpp"
-#include "llmcalc/spec/question.hpp"
 #include "memory/communicators.hpp"
 #include "quantity/format.hpp"
 #include "quantity/lists.hpp"
 #include "spec/names.hpp"
 #include "timing/kernels.hpp"
 #include "timing/network.hpp"
-#include "timing/step_time.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 namespace llmcalc::answer {

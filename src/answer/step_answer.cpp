@@ -1,9 +1,7 @@
 #include "answer/inner/parts.hpp"
-#include "llmcalc/spec/question.hpp"
 #include "program/sharding.hpp"
 #include "quantity/format.hpp"
 #include "spec/names.hpp"
-#include "timing/step_time.hpp"
 #include "trust/error_bar.hpp"
 
 #include <fmt/format.h>

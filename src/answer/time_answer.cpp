@@ -1,9 +1,6 @@
 // From the steps of a run to its wall time, money and energy.
 
-#include "answer/figures.hpp"
 #include "answer/inner/parts.hpp"
-#include "llmcalc/answer/operation.hpp"
-#include "llmcalc/spec/question.hpp"
 #include "quantity/format.hpp"
 #include "timing/energy.hpp"
 #include "timing/goodput.hpp"

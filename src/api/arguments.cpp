@@ -1,7 +1,5 @@
-#include "api/arguments.hpp"
 
 #include "api/verbs.hpp"
-#include "dialects/reading.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/parse.hpp"

@@ -1,11 +1,9 @@
 #include "api/help.hpp"
 
-#include "llmcalc/llmcalc.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 
 #include <algorithm>
-#include <vector>
 
 namespace llmcalc::api {
 

@@ -1,9 +1,7 @@
-#include "llmcalc/llmcalc.hpp"
 
 #include "api/answers.hpp"
 #include "api/c_door.hpp"
 #include "api/help.hpp"
-#include "api/verbs.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "quantity/lists.hpp"
 #include "read/vocabulary.hpp"
@@ -15,10 +13,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace llmcalc {
 

@@ -1,7 +1,6 @@
 #include "api/inner/many_runs.hpp"
 
 #include "api/verbs.hpp"
-#include "llmcalc/llmcalc.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
@@ -9,13 +8,10 @@
 #include "quantity/suggest.hpp"
 #include "quantity/text.hpp"
 #include "read/rows.hpp"
-#include "read/vocabulary.hpp"
 #include "read/words.hpp"
 
 #include <algorithm>
 #include <array>
-#include <memory>
-#include <optional>
 #include <utility>
 
 namespace llmcalc::api {

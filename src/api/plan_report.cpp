@@ -4,14 +4,9 @@
 #include "llmcalc/answer/estimate.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
-#include "read/vocabulary.hpp"
-#include "read/words.hpp"
 #include "render/understood.hpp"
 
 #include <algorithm>
-#include <span>
-#include <string>
-#include <string_view>
 #include <utility>
 
 namespace llmcalc::api {

@@ -2,7 +2,6 @@
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
-#include "read/vocabulary.hpp"
 #include "spec/node.hpp"
 
 #include <algorithm>

@@ -8,7 +8,6 @@
 #include "quantity/format.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
-#include "read/vocabulary.hpp"
 #include "spec/names.hpp"
 #include "spec/node.hpp"
 

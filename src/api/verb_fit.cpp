@@ -1,13 +1,10 @@
 #include "api/answers.hpp"
-#include "api/asked.hpp"
 #include "api/inner/limits.hpp"
 #include "api/inner/many_runs.hpp"
 #include "api/verbs.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/render/report.hpp"
 #include "quantity/lists.hpp"
-#include "read/resolve.hpp"
-#include "read/vocabulary.hpp"
 #include "read/words.hpp"
 #include "render/understood.hpp"
 #include "search/advice.hpp"
@@ -17,11 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 namespace llmcalc::api {
 

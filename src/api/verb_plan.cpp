@@ -1,6 +1,5 @@
 // llmcalc plan: the best layout of a run, and the questions that a search over layouts answers.
 
-#include "api/asked.hpp"
 #include "api/inner/limits.hpp"
 #include "api/inner/many_runs.hpp"
 #include "api/inner/planner.hpp"
@@ -11,14 +10,10 @@
 #include "quantity/parse.hpp"
 #include "quantity/suggest.hpp"
 #include "quantity/text.hpp"
-#include "read/resolve.hpp"
-#include "read/vocabulary.hpp"
-#include "read/words.hpp"
 #include "render/foreign.hpp"
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <utility>
 
 namespace llmcalc::api {

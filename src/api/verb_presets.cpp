@@ -9,10 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <string>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 namespace llmcalc::api {
 namespace {

@@ -1,17 +1,14 @@
 #include "api/answers.hpp"
-#include "api/asked.hpp"
 #include "api/inner/limits.hpp"
 #include "api/inner/many_runs.hpp"
 #include "api/inner/planner.hpp"
 #include "api/verbs.hpp"
 #include "dialects/launch.hpp"
-#include "llmcalc/llmcalc.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/format.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/suggest.hpp"
 #include "quantity/text.hpp"
-#include "read/words.hpp"
 #include "serving/capacity.hpp"
 #include "serving/engine.hpp"
 #include "spec/names.hpp"
@@ -21,8 +18,6 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
-#include <optional>
 #include <utility>
 
 namespace llmcalc::api {

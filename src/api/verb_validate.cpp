@@ -7,7 +7,6 @@
 #include "quantity/lists.hpp"
 #include "quantity/suggest.hpp"
 #include "quantity/text.hpp"
-#include "read/presets.hpp"
 #include "read/resolve.hpp"
 #include "read/rows.hpp"
 #include "render/validation.hpp"
@@ -21,7 +20,6 @@
 #include <cstdint>
 #include <exception>
 #include <limits>
-#include <optional>
 #include <utility>
 
 namespace llmcalc::api {

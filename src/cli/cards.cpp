@@ -1,7 +1,6 @@
 #include "cli/cards.hpp"
 
 #include "cli/files.hpp"
-#include "cli/system.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/format.hpp"
 #include "quantity/lists.hpp"

@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <system_error>
 #include <utility>
 
 namespace llmcalc::cli {

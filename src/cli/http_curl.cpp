@@ -8,12 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdint>
 #include <curl/curl.h>
-#include <memory>
-#include <optional>
-#include <string_view>
 #include <thread>
 
 namespace llmcalc::cli {

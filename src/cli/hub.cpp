@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <system_error>
 
 namespace llmcalc::cli {
 

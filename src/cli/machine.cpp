@@ -3,14 +3,9 @@
 #include "cli/cards.hpp"
 #include "cli/files.hpp"
 #include "cli/hub.hpp"
-#include "cli/system.hpp"
 #include "cli/things.hpp"
 #include "cli/watch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "read/presets.hpp"
-
-#include <cstdio>
-#include <string_view>
 
 namespace llmcalc::cli {
 

@@ -2,11 +2,8 @@
 #include "cli/run.hpp"
 #include "cli/system.hpp"
 #include "llmcalc/quantity/checked.hpp"
-#include "llmcalc/quantity/error.hpp"
 
 #include <new>
-#include <string>
-#include <vector>
 
 namespace {
 

@@ -1,10 +1,8 @@
 #include "api/c_door.hpp"
 #include "api/help.hpp"
 #include "api/verbs.hpp"
-#include "cli/machine.hpp"
 #include "cli/run.hpp"
 #include "llmcalc/quantity/checked.hpp"
-#include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 
@@ -12,7 +10,6 @@
 
 #include <array>
 #include <cstdio>
-#include <vector>
 
 namespace llmcalc::cli {
 namespace {

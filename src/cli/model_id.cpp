@@ -7,9 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
-#include <optional>
-#include <string>
 #include <utility>
 
 namespace llmcalc::cli {

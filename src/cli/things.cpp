@@ -1,9 +1,7 @@
 #include "cli/things.hpp"
 
-#include "api/surroundings.hpp"
 #include "cli/files.hpp"
 #include "cli/http.hpp"
-#include "cli/hub.hpp"
 #include "cli/weight_files.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
@@ -11,10 +9,7 @@
 #include "read/words.hpp"
 
 #include <algorithm>
-#include <optional>
-#include <system_error>
 #include <utility>
-#include <vector>
 
 namespace llmcalc::cli {
 namespace {

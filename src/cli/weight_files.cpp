@@ -8,11 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <span>
-#include <string_view>
-#include <system_error>
 #include <utility>
-#include <vector>
 
 namespace llmcalc::cli {
 

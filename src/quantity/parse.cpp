@@ -4,7 +4,6 @@
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 
-#include <algorithm>
 #include <array>
 #include <limits>
 

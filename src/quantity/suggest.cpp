@@ -3,7 +3,6 @@
 #include "quantity/text.hpp"
 
 #include <algorithm>
-#include <optional>
 
 namespace llmcalc::quantity {
 

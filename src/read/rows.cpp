@@ -1,20 +1,12 @@
 #include "read/rows.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "quantity/lists.hpp"
-#include "quantity/parse.hpp"
 #include "quantity/suggest.hpp"
 #include "read/settings.hpp"
-#include "read/vocabulary.hpp"
 #include "read/words/terms.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cstddef>
 #include <iterator>
-#include <limits>
-#include <memory>
-#include <optional>
 #include <utility>
 
 namespace llmcalc::read {

@@ -3,7 +3,6 @@
 #include "quantity/lists.hpp"
 #include "render/inner/html.hpp"
 #include "render/inner/text.hpp"
-#include "render/plan.hpp"
 
 #include <fmt/format.h>
 

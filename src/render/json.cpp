@@ -5,13 +5,11 @@
 #include "render/inner/fields_data.hpp"
 #include "render/inner/fields_lists.hpp"
 #include "render/inner/fields_serve.hpp"
-#include "render/understood.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 
 namespace llmcalc::render {

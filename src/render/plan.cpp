@@ -5,7 +5,6 @@
 //      step    GiB    layout
 //   1  9.84 s  71.20  dp 2, tp 8 sp, pp 4, micro-batch 1
 //   2  9.91 s  64.00  dp 4, tp 8, pp 2, micro-batch 1
-#include "render/plan.hpp"
 
 #include "quantity/format.hpp"
 #include "quantity/lists.hpp"

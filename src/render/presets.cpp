@@ -4,14 +4,10 @@
 //     parameters  8,030,261,248 (8.03B)
 //     published   8,030,261,248, exact
 
-#include "render/presets.hpp"
-
 #include "quantity/format.hpp"
-#include "quantity/lists.hpp"
 #include "render/foreign.hpp"
 #include "render/inner/fields_data.hpp"
 #include "render/inner/page.hpp"
-#include "spec/names.hpp"
 
 #include <fmt/format.h>
 

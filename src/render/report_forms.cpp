@@ -1,7 +1,6 @@
 // A run as Markdown, for a pull request: the verdict, what is held, what would make it fit, and folded, what was
 // assumed.
 
-#include "llmcalc/quantity/error.hpp"
 #include "render/foreign.hpp"
 #include "render/inner/html.hpp"
 #include "render/inner/json.hpp"

@@ -1,16 +1,10 @@
 // `llmcalc scale` for people.
-#include "render/scaling.hpp"
 
 #include "quantity/format.hpp"
 #include "render/foreign.hpp"
 #include "render/inner/fields_lists.hpp"
-#include "render/inner/text.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <span>
-#include <string>
-#include <string_view>
 
 namespace llmcalc::render {
 

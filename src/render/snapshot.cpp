@@ -3,15 +3,12 @@
 // pickled.
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/render/report.hpp"
 #include "quantity/lists.hpp"
 #include "render/foreign.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace llmcalc::render {

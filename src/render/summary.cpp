@@ -8,9 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <span>
 #include <utility>
-#include <vector>
 
 namespace llmcalc::render {
 

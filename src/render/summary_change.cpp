@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <span>
-#include <vector>
 
 namespace llmcalc::render {
 

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <string>
-#include <vector>
 
 namespace llmcalc::render {
 

@@ -5,7 +5,6 @@
 #include "llmcalc/spec/layout.hpp"
 #include "llmcalc/spec/rates.hpp"
 #include "llmcalc/spec/serving.hpp"
-#include "llmcalc/spec/shape.hpp"
 #include "llmcalc/spec/training.hpp"
 #include "llmcalc/spec/word.hpp"
 #include "quantity/lists.hpp"

@@ -1,6 +1,5 @@
 #include "dialects/core/letter.hpp"
 
-#include "dialects/reading.hpp"
 #include "frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"

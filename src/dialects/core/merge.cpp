@@ -4,7 +4,6 @@
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 #include "read/vocabulary.hpp"
-#include "read/words.hpp"
 #include "spec/names.hpp"
 #include "spec/traits.hpp"
 

@@ -6,12 +6,10 @@
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/parse.hpp"
-#include "quantity/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 namespace llmcalc::dialects {

@@ -4,13 +4,10 @@
 #include "dialects/machine/texts.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
-#include "quantity/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string>
-#include <vector>
 
 namespace llmcalc::dialects {
 namespace {

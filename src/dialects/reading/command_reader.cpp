@@ -1,7 +1,5 @@
-#include "dialects/core/format.hpp"
 #include "dialects/reading/readers.hpp"
 #include "dialects/servers/server_rules.hpp"
-#include "dialects/shell/command.hpp"
 #include "dialects/shell/containers.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
@@ -10,8 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
-#include <utility>
 
 namespace llmcalc::dialects {
 namespace {

@@ -1,4 +1,3 @@
-#include "dialects/core/format.hpp"
 
 #include "dialects/servers/server_rules.hpp"
 #include "llmcalc/quantity/error.hpp"
@@ -10,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 namespace llmcalc::dialects {
 namespace {

@@ -1,6 +1,5 @@
 // Programs in Python, by themselves or in the cells of a notebook: nothing is executed, so they are refused, with the
 // command that their plain values suggest. What a notebook hands to a shell is read as a script.
-#include "dialects/core/format.hpp"
 #include "dialects/reading/readers.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
@@ -12,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
 
 namespace llmcalc::dialects {
 

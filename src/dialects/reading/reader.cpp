@@ -1,16 +1,11 @@
-#include "dialects/core/format.hpp"
-#include "dialects/core/sheet.hpp"
 #include "dialects/machine/texts.hpp"
 #include "dialects/reading/readers.hpp"
 #include "dialects/servers/server_rules.hpp"
-#include "dialects/shell/command.hpp"
 #include "dialects/shell/containers.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
-#include "quantity/text.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace llmcalc::dialects {
 namespace {

@@ -1,20 +1,14 @@
 
-#include "dialects/core/format.hpp"
-#include "dialects/reading.hpp"
 #include "dialects/reading/readers.hpp"
 #include "dialects/trainers/rules.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
-#include "read/checkpoint.hpp"
-#include "read/settings.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
-#include <string>
-#include <utility>
 
 namespace llmcalc::dialects {
 namespace {

@@ -1,10 +1,7 @@
 // LLaMA-Factory's files of inference (llamafactory-cli api, chat, webchat): an engine with that trainer's own defaults
 // (src/llamafactory/hparams/model_args.py, chat/vllm_engine.py, chat/sglang_engine.py).
-#include "dialects/core/format.hpp"
 #include "dialects/servers/server_rules.hpp"
 #include "quantity/lists.hpp"
-
-#include <string>
 
 namespace llmcalc::dialects {
 namespace {

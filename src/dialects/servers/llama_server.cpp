@@ -1,10 +1,7 @@
 // llama-server (llama.cpp common/arg.cpp) and its variables LLAMA_ARG_*.
-#include "dialects/core/format.hpp"
 #include "dialects/servers/server_rules.hpp"
 #include "quantity/text.hpp"
 #include "spec/load.hpp"
-
-#include <string>
 
 namespace llmcalc::dialects {
 namespace {

@@ -1,5 +1,4 @@
 // Ollama: its Modelfile (docs/modelfile.md), and `ollama run` with the variables of the server (envconfig/config.go).
-#include "dialects/core/format.hpp"
 #include "dialects/servers/server_rules.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
@@ -7,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string>
 
 namespace llmcalc::dialects {
 namespace {

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <string>
 
 namespace llmcalc::dialects {
 namespace {

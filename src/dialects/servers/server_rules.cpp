@@ -7,7 +7,6 @@
 #include "quantity/text.hpp"
 #include "read/resolve.hpp"
 #include "read/vocabulary.hpp"
-#include "read/words.hpp"
 #include "spec/names.hpp"
 #include "spec/node.hpp"
 

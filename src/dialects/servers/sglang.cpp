@@ -1,5 +1,4 @@
 // SGLang's server (python/sglang/srt/server_args.py).
-#include "dialects/core/format.hpp"
 #include "dialects/servers/server_rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "spec/load.hpp"
@@ -7,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <string>
 
 namespace llmcalc::dialects {
 namespace {

@@ -1,11 +1,9 @@
 // trtllm-serve (tensorrt_llm/commands/serve.py) with the keys of its file of further options (llmapi/llm_args.py).
-#include "dialects/core/format.hpp"
 #include "dialects/servers/server_rules.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string>
 
 namespace llmcalc::dialects {
 namespace {

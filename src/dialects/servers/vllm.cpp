@@ -1,5 +1,4 @@
 // vLLM's server (vllm/engine/arg_utils.py), by command, configuration file and container.
-#include "dialects/core/format.hpp"
 #include "dialects/servers/server_rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "quantity/lists.hpp"
@@ -7,7 +6,6 @@
 #include "spec/load.hpp"
 
 #include <array>
-#include <string>
 
 namespace llmcalc::dialects {
 namespace {

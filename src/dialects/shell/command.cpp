@@ -1,4 +1,3 @@
-#include "dialects/shell/command.hpp"
 
 #include "dialects/shell/containers.hpp"
 #include "llmcalc/quantity/error.hpp"
@@ -8,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 namespace llmcalc::dialects {
 namespace {

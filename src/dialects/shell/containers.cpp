@@ -7,8 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
-#include <functional>
 
 namespace llmcalc::dialects {
 namespace {

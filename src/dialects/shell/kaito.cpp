@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string>
 
 namespace llmcalc::dialects {
 namespace {

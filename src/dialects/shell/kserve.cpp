@@ -3,8 +3,6 @@
 #include "quantity/text.hpp"
 
 #include <iterator>
-#include <string>
-#include <utility>
 
 namespace llmcalc::dialects {
 namespace {

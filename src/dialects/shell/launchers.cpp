@@ -1,6 +1,5 @@
 
 
-#include "dialects/core/sheet.hpp"
 #include "dialects/shell/command.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "quantity/lists.hpp"
@@ -8,9 +7,6 @@
 #include "quantity/text.hpp"
 
 #include <algorithm>
-#include <initializer_list>
-#include <optional>
-#include <string>
 
 namespace llmcalc::dialects {
 namespace {

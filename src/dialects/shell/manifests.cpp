@@ -1,6 +1,5 @@
 
 
-#include "dialects/reading.hpp"
 #include "dialects/shell/containers.hpp"
 #include "quantity/text.hpp"
 #include "read/presets.hpp"
@@ -9,10 +8,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <iterator>
-#include <string>
-#include <utility>
 
 namespace llmcalc::dialects {
 namespace {

@@ -1,13 +1,10 @@
 
 
-#include "dialects/shell/command.hpp"
 #include "dialects/shell/containers.hpp"
 #include "quantity/text.hpp"
 
 #include <algorithm>
 #include <cctype>
-#include <string>
-#include <utility>
 
 namespace llmcalc::dialects {
 namespace {

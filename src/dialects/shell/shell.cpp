@@ -1,5 +1,4 @@
 
-#include "dialects/shell/shell.hpp"
 
 #include "dialects/reading.hpp"
 #include "dialects/shell/shell_reader.hpp"
@@ -10,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <span>
 
 namespace llmcalc::dialects {
 namespace {

@@ -1,13 +1,10 @@
 
-#include "dialects/shell/shell.hpp"
 #include "dialects/shell/shell_reader.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "quantity/text.hpp"
 
 #include <algorithm>
 #include <cctype>
-#include <string_view>
-#include <utility>
 
 namespace llmcalc::dialects {
 namespace {

@@ -1,6 +1,5 @@
 // Tasks of those who rent machines for a script (SkyPilot, dstack), and the commands that llama-swap starts in turns.
 
-#include "dialects/shell/command.hpp"
 #include "dialects/shell/containers.hpp"
 #include "quantity/text.hpp"
 
@@ -8,8 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
-#include <utility>
 
 namespace llmcalc::dialects {
 namespace {

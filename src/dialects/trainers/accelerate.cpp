@@ -1,16 +1,13 @@
 // The YAML of `accelerate config` (accelerate commands/config/config_args.py), which says how a run is spread, and
 // DeepSpeed's JSON (runtime/config.py, runtime/zero/config.py), whose "auto" is what transformers fills in from its own
 // arguments, so that it says nothing here.
-#include "dialects/core/format.hpp"
 #include "dialects/trainers/rules.hpp"
 #include "frameworks/table.hpp"
-#include "llmcalc/spec/question.hpp"
 #include "quantity/text.hpp"
 #include "spec/traits.hpp"
 
 #include <fmt/format.h>
 
-#include <string>
 #include <tuple>
 
 namespace llmcalc::dialects {

@@ -1,11 +1,9 @@
 // axolotl's YAML (axolotl utils/schemas/config.py).
-#include "dialects/core/format.hpp"
 #include "dialects/trainers/rules.hpp"
 #include "quantity/text.hpp"
 #include "spec/roles.hpp"
 
 #include <algorithm>
-#include <string>
 
 namespace llmcalc::dialects {
 namespace {

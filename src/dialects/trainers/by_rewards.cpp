@@ -1,6 +1,5 @@
 // Trainers by rewards, whose samples an engine generates: verl, NeMo-RL, prime-rl, slime and OpenRLHF. Where it runs is
 // a role of the run: beside the trainer, asleep or not, or on accelerators of its own.
-#include "dialects/core/format.hpp"
 #include "dialects/trainers/rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "quantity/lists.hpp"
@@ -8,7 +7,6 @@
 #include "quantity/text.hpp"
 
 #include <algorithm>
-#include <string>
 
 namespace llmcalc::dialects {
 namespace {

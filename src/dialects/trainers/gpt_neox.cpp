@@ -1,6 +1,5 @@
 // GPT-NeoX's files (EleutherAI/gpt-neox megatron/neox_arguments), in which the layers of Megatron-LM and the engine of
 // DeepSpeed are described together: YAML or JSON, keys with '-' or '_'.
-#include "dialects/core/format.hpp"
 #include "dialects/trainers/rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "quantity/lists.hpp"
@@ -8,9 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
-#include <string>
-#include <utility>
 
 namespace llmcalc::dialects {
 namespace {

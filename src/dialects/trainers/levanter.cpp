@@ -1,13 +1,9 @@
 // Levanter's files: named axes of JAX under the same compiler as MaxText's, and so by MaxText's engine.
-#include "dialects/core/format.hpp"
 #include "dialects/trainers/rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "quantity/lists.hpp"
 
 #include <fmt/format.h>
-
-#include <string>
-#include <utility>
 
 namespace llmcalc::dialects {
 namespace {

@@ -1,14 +1,11 @@
 // Lightning's Trainer as LightningCLI takes it (lightning 2.6.6, pytorch/cli.py, pytorch/trainer/trainer.py), and the
 // recipes of LitGPT (litgpt 0.5.13, litgpt/args.py, finetune/full.py, finetune/lora.py, pretrain.py).
-#include "dialects/core/format.hpp"
-#include "dialects/core/letter.hpp"
 #include "dialects/trainers/rules.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 #include "spec/traits.hpp"
 
 #include <algorithm>
-#include <string>
 
 namespace llmcalc::dialects {
 namespace {

@@ -1,16 +1,11 @@
 // LLaMA-Factory's YAML and options (src/llamafactory/hparams): the Trainer's keys and its own.
-#include "dialects/core/format.hpp"
-#include "dialects/reading.hpp"
 #include "dialects/trainers/rules.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/text.hpp"
-#include "read/settings.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string>
-#include <utility>
 
 namespace llmcalc::dialects {
 namespace {

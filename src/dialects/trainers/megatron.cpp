@@ -3,15 +3,12 @@
 // (mindspeed_llm/training/arguments.py), Pai-Megatron-Patch (megatron_patch/arguments.py), Megatron-LM of 2021, and
 // NeMo 1's files for Hydra (nemo examples/nlp/language_modeling/conf, NeMo-Framework-Launcher), which have these below
 // `model`.
-#include "dialects/core/format.hpp"
 #include "dialects/trainers/rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 
 #include <array>
-#include <string>
-#include <utility>
 
 namespace llmcalc::dialects {
 namespace {

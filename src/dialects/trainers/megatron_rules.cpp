@@ -8,8 +8,6 @@
 #include "spec/traits.hpp"
 
 #include <algorithm>
-#include <optional>
-#include <string>
 #include <tuple>
 
 namespace llmcalc::dialects {

@@ -1,5 +1,4 @@
 // ms-swift's options (swift/arguments, swift/trainers/arguments.py; for Megatron swift/megatron/arguments).
-#include "dialects/core/format.hpp"
 #include "dialects/trainers/rules.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/text.hpp"
@@ -8,8 +7,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <string>
-#include <utility>
 
 namespace llmcalc::dialects {
 namespace {

@@ -1,5 +1,4 @@
 // Recipes of trainers that take their models from elsewhere: NeMo AutoModel, MaxText, llm-foundry and Primus.
-#include "dialects/core/format.hpp"
 #include "dialects/trainers/rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
@@ -9,8 +8,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdint>
-#include <string>
 
 namespace llmcalc::dialects {
 namespace {

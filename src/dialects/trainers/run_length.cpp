@@ -5,8 +5,6 @@
 #include "quantity/text.hpp"
 
 #include <algorithm>
-#include <optional>
-#include <string>
 
 namespace llmcalc::dialects {
 namespace {

@@ -6,10 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace llmcalc::dialects {
 namespace {

@@ -1,7 +1,5 @@
 // torchtitan: the TOML of releases up to 0.2 and the options of later ones, whose keys are the same
 // (torchtitan/config/job_config.py, config/manager.py).
-#include "dialects/core/format.hpp"
-#include "dialects/core/sheet.hpp"
 #include "dialects/trainers/rules.hpp"
 #include "program/sharding.hpp"
 #include "quantity/lists.hpp"
@@ -9,8 +7,6 @@
 #include "spec/traits.hpp"
 
 #include <algorithm>
-#include <string>
-#include <string_view>
 #include <tuple>
 
 namespace llmcalc::dialects {

@@ -1,6 +1,5 @@
 // torchtune's YAML (recipes/configs) and the overrides of `tune run`. Components are named by their Python builders,
 // which say model and method (torchtune/models/<family>/_model_builders.py), and losses by their classes.
-#include "dialects/core/format.hpp"
 #include "dialects/trainers/rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
@@ -10,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include <string>
 #include <tuple>
 
 namespace llmcalc::dialects {

@@ -1,5 +1,4 @@
 // transformers' TrainingArguments and trl's configurations, as YAML, JSON or options of a script.
-#include "dialects/core/format.hpp"
 #include "dialects/trainers/rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "quantity/lists.hpp"
@@ -8,9 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string>
 #include <tuple>
-#include <vector>
 
 namespace llmcalc::dialects {
 namespace {

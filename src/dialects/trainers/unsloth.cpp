@@ -1,11 +1,7 @@
 // Unsloth's own programs: `unsloth train` with its YAML (unsloth 2026.10.9, unsloth_cli/config.py), and unsloth-cli.py
 // of its repository, which trains adapters alone.
-#include "dialects/core/format.hpp"
-#include "dialects/core/letter.hpp"
 #include "dialects/trainers/rules.hpp"
 #include "quantity/text.hpp"
-
-#include <string>
 
 namespace llmcalc::dialects {
 namespace {

@@ -1,17 +1,11 @@
 // Python's pickles, of which torch.save keeps one in a zip archive, as settings. Nothing is executed: a class is a
 // name, an object the values that it was saved with, and a call of a class the values that it was given.
-#include "llmcalc/quantity/error.hpp"
 #include "quantity/text.hpp"
 #include "read/settings.hpp"
 #include "read/settings/archive.hpp"
 
-#include <fmt/format.h>
-
-#include <bit>
-#include <cstdint>
 #include <map>
 #include <span>
-#include <string>
 
 namespace llmcalc::read {
 namespace {

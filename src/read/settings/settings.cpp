@@ -1,15 +1,10 @@
 #include "read/settings.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "quantity/lists.hpp"
 #include "read/inner/json_text.hpp"
 #include "read/presets/fields.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
-#include <algorithm>
-#include <utility>
 
 namespace llmcalc::read {
 namespace {

@@ -2,11 +2,7 @@
 #include "read/settings.hpp"
 #include "read/settings/archive.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <bit>
-#include <string>
 
 namespace llmcalc::read {
 namespace {

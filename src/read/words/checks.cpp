@@ -1,13 +1,9 @@
 #include "frameworks/layout_rules.hpp"
 #include "frameworks/profile.hpp"
-#include "frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "read/words/draft.hpp"
 #include "spec/names.hpp"
-
-#include <string>
-#include <utility>
 
 namespace llmcalc::read {
 

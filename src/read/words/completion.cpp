@@ -1,18 +1,11 @@
 #include "frameworks/layout_rules.hpp"
-#include "frameworks/table.hpp"
 #include "llmcalc/quantity/checked.hpp"
-#include "quantity/lists.hpp"
 #include "read/words/draft.hpp"
 #include "read/words/terms.hpp"
 #include "spec/load.hpp"
 #include "spec/node.hpp"
-#include "spec/traits.hpp"
 
 #include <fmt/format.h>
-
-#include <algorithm>
-#include <optional>
-#include <string>
 
 namespace llmcalc::read {
 namespace {

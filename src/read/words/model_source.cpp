@@ -1,18 +1,13 @@
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/format.hpp"
-#include "quantity/lists.hpp"
-#include "quantity/parse.hpp"
-#include "quantity/text.hpp"
 #include "read/presets/embedded_presets.hpp"
 #include "read/presets/names.hpp"
 #include "read/words/draft.hpp"
 #include "read/words/terms.hpp"
 #include "spec/assumed_shape.hpp"
-#include "spec/names.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 

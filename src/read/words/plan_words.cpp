@@ -1,19 +1,9 @@
-#include "frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/spec/question.hpp"
-#include "quantity/lists.hpp"
-#include "quantity/text.hpp"
-#include "read/resolve.hpp"
-#include "read/vocabulary.hpp"
-#include "read/words.hpp"
 #include "read/words/draft.hpp"
 #include "read/words/terms.hpp"
 
-#include <algorithm>
 #include <array>
 #include <iterator>
-#include <optional>
-#include <utility>
 
 namespace llmcalc::read {
 namespace {

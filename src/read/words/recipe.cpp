@@ -1,12 +1,6 @@
-#include "frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "quantity/lists.hpp"
-#include "quantity/text.hpp"
 #include "read/words/draft.hpp"
 #include "read/words/terms.hpp"
-
-#include <algorithm>
-#include <utility>
 
 namespace llmcalc::read {
 namespace {

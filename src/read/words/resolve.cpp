@@ -1,18 +1,8 @@
-#include "read/resolve.hpp"
 
-#include "frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/format.hpp"
-#include "quantity/lists.hpp"
-#include "quantity/text.hpp"
-#include "read/vocabulary.hpp"
 #include "read/words/draft.hpp"
 #include "read/words/terms.hpp"
-#include "spec/names.hpp"
-#include "spec/traits.hpp"
-
-#include <algorithm>
-#include <utility>
 
 namespace llmcalc::read {
 

@@ -1,25 +1,16 @@
 #include "frameworks/release.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "quantity/text.hpp"
 #include "read/presets/names.hpp"
-#include "read/resolve.hpp"
 #include "read/words/draft.hpp"
 #include "read/words/terms.hpp"
 #include "spec/cut.hpp"
 #include "spec/load.hpp"
-#include "spec/names.hpp"
 #include "spec/node.hpp"
-#include "spec/traits.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <cstdint>
-#include <optional>
-#include <string_view>
-#include <utility>
 
 namespace llmcalc::read {
 namespace {

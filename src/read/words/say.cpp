@@ -2,11 +2,8 @@
 #include "quantity/lists.hpp"
 #include "read/resolve.hpp"
 #include "read/vocabulary.hpp"
-#include "read/words.hpp"
 
 #include <algorithm>
-#include <string>
-#include <utility>
 
 namespace llmcalc::read {
 namespace {

@@ -1,8 +1,5 @@
-#include "quantity/lists.hpp"
-#include "quantity/text.hpp"
 #include "read/words/terms.hpp"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <iterator>

@@ -1,8 +1,6 @@
-#include "read/vocabulary.hpp"
 
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/spec/word.hpp"
-#include "quantity/lists.hpp"
 #include "quantity/suggest.hpp"
 #include "read/words/terms.hpp"
 

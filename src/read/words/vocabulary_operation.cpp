@@ -1,7 +1,6 @@
 // Kinds of values of a layout, of the answer that is asked for, and of how a run is operated, and their terms.
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/suggest.hpp"
-#include "quantity/text.hpp"
 #include "read/words/terms.hpp"
 
 #include <cmath>

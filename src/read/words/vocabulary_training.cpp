@@ -1,7 +1,6 @@
 // Kinds of values of a model and of how it is trained, and their terms.
 #include "frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "quantity/lists.hpp"
 #include "read/words/terms.hpp"
 #include "spec/roles.hpp"
 

@@ -1,16 +1,8 @@
-#include "read/words.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "quantity/lists.hpp"
-#include "quantity/parse.hpp"
 #include "quantity/suggest.hpp"
-#include "quantity/text.hpp"
-#include "read/presets.hpp"
 #include "read/words/draft.hpp"
 #include "read/words/terms.hpp"
-
-#include <algorithm>
-#include <utility>
 
 namespace llmcalc::read {
 namespace {
