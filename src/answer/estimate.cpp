@@ -19,15 +19,6 @@ using quantity::Bytes;
 using quantity::in_bytes;
 using quantity::parameters;
 
-/// Between two steps gradients and activations are gone.
-void add_checkpoint(const program::Program& program, const spec::Question& question, memory::StepMemory& memory) {
-  if (frameworks::saving_of(question) == nullptr) return;
-  memory.saving = memory::checkpoint_needs(program, program::blocks_of_stage(program, memory.stage), question);
-  memory::Moment alive = memory.persistent;
-  alive.temporaries += memory.saving.accelerator;
-  memory.steady[static_cast<std::size_t>(Phase::checkpoint)] = {Phase::checkpoint, 0, alive};
-}
-
 namespace {
 
 /// This rank's part of its machine's memory, as labelled lines.
@@ -64,24 +55,6 @@ spec::Question evaluating(const spec::Question& question) {
   return evaluated;
 }
 
-}  // namespace
-
-void add_evaluation(const spec::Question& question, memory::StepMemory& memory) {
-  const spec::Question evaluated = evaluating(question);
-  const frameworks::Profile profile = profile_of(evaluated);
-  const program::Program program = program::build_program(evaluated, profile);
-  const auto pass = memory::StepWalk(program, evaluated, profile).walk(memory.stage);
-  const memory::Moment& highest = pass.peak().alive;
-  memory::Moment alive = memory.persistent;
-  alive.activations += highest.activations;
-  alive.logits += highest.logits;
-  alive.temporaries += highest.temporaries;
-  alive.workspace = std::max(alive.workspace, highest.workspace);
-  memory.steady[static_cast<std::size_t>(memory::Phase::evaluation)] = {memory::Phase::evaluation, 0, alive};
-}
-
-namespace {
-
 std::string_view reason(Phase phase) {
   switch (phase) {
     case Phase::forward: return "states + what the layers so far have saved + the widest moment of the one that runs";
@@ -110,18 +83,6 @@ Explanation explain_peak(const Walks& walks) {
 SizeAnswer size_answer(const program::Size& size) {
   return {parameters(size.total), parameters(size.active), parameters(size.trainable), parameters(size.tables)};
 }
-
-}  // namespace
-
-SizeAnswer model_size(const spec::Shape& shape) {
-  spec::Question question;
-  question.model = spec::build_model(shape);
-  question.training.seq = 1;
-  const auto profile = frameworks::make_profile(question.training, question.gpu);
-  return size_answer(program::count_parameters(program::build_program(question, profile)));
-}
-
-namespace {
 
 /// "the backward pass of layer 31 of 32", "the forward pass of the head"; positions count blocks, of which the first is
 /// the embedding.
@@ -221,28 +182,6 @@ std::string source_of(const trust::ErrorBar& bar) {
   return fmt::format("{}: {}, n = {}", bar.name, bar.source, bar.allocated_runs);
 }
 
-}  // namespace
-
-Verdict verdict(const spec::Question& question, const trust::Need& need) {
-  const trust::ErrorBar bar = trust::error_bar(question);
-  Verdict v;
-  v.kind = trust::judge(question, need);
-  v.doubt = trust::doubt_of(question, need);
-  v.capacity = trust::capacity_of(question).value_or(Bytes{});
-  v.needed = need.accelerator;
-  v.error = bar.allocated;
-  v.error_source = source_of(bar);
-  v.reserved = bar.reserved;
-  v.shown = bar.device;
-  v.low = around(v.needed, 1.0 - bar.allocated.below);
-  v.high = around(v.needed, 1.0 + bar.allocated.above);
-  v.host_capacity = spec::host_capacity_of(question).value_or(Bytes{});
-  v.host_needed = need.host;
-  return v;
-}
-
-namespace {
-
 /// The FLOPs of a micro-batch belong to the model, however it is cut: those of a rank that holds it all.
 program::Work work_of_model(const spec::Question& question, const program::Program& program,
                             const frameworks::Profile& profile) {
@@ -270,7 +209,58 @@ void clock(const spec::Question& question, Walks& walks) {
   for (timing::BlockTime& block : walks.times) block = timing::paced(block, question, walks.profile);
 }
 
+using spec::Measure;
+
 }  // namespace
+
+/// Between two steps gradients and activations are gone.
+void add_checkpoint(const program::Program& program, const spec::Question& question, memory::StepMemory& memory) {
+  if (frameworks::saving_of(question) == nullptr) return;
+  memory.saving = memory::checkpoint_needs(program, program::blocks_of_stage(program, memory.stage), question);
+  memory::Moment alive = memory.persistent;
+  alive.temporaries += memory.saving.accelerator;
+  memory.steady[static_cast<std::size_t>(Phase::checkpoint)] = {Phase::checkpoint, 0, alive};
+}
+
+void add_evaluation(const spec::Question& question, memory::StepMemory& memory) {
+  const spec::Question evaluated = evaluating(question);
+  const frameworks::Profile profile = profile_of(evaluated);
+  const program::Program program = program::build_program(evaluated, profile);
+  const auto pass = memory::StepWalk(program, evaluated, profile).walk(memory.stage);
+  const memory::Moment& highest = pass.peak().alive;
+  memory::Moment alive = memory.persistent;
+  alive.activations += highest.activations;
+  alive.logits += highest.logits;
+  alive.temporaries += highest.temporaries;
+  alive.workspace = std::max(alive.workspace, highest.workspace);
+  memory.steady[static_cast<std::size_t>(memory::Phase::evaluation)] = {memory::Phase::evaluation, 0, alive};
+}
+
+SizeAnswer model_size(const spec::Shape& shape) {
+  spec::Question question;
+  question.model = spec::build_model(shape);
+  question.training.seq = 1;
+  const auto profile = frameworks::make_profile(question.training, question.gpu);
+  return size_answer(program::count_parameters(program::build_program(question, profile)));
+}
+
+Verdict verdict(const spec::Question& question, const trust::Need& need) {
+  const trust::ErrorBar bar = trust::error_bar(question);
+  Verdict v;
+  v.kind = trust::judge(question, need);
+  v.doubt = trust::doubt_of(question, need);
+  v.capacity = trust::capacity_of(question).value_or(Bytes{});
+  v.needed = need.accelerator;
+  v.error = bar.allocated;
+  v.error_source = source_of(bar);
+  v.reserved = bar.reserved;
+  v.shown = bar.device;
+  v.low = around(v.needed, 1.0 - bar.allocated.below);
+  v.high = around(v.needed, 1.0 + bar.allocated.above);
+  v.host_capacity = spec::host_capacity_of(question).value_or(Bytes{});
+  v.host_needed = need.host;
+  return v;
+}
 
 Walks walk(const spec::Question& question) {
   Walks walks;
@@ -305,8 +295,6 @@ Estimate estimate(const spec::Question& question) {
 double tokens_per_gpu(const spec::Question& question) {
   return question.gpu ? time_answer(question, walk(question)).tokens_per_gpu : 0.0;
 }
-
-using spec::Measure;
 
 std::optional<double> predicted(const Estimate& estimate, Measure measure, spec::Step step) {
   const MemoryAnswer& memory = estimate.memory;

@@ -17,7 +17,6 @@
 #include <utility>
 
 namespace llmcalc::answer {
-
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -142,25 +141,6 @@ Lines about_samples(const spec::Question& question) {
   return line_if(question.training.makes_samples(),
                  "not modelled: the time that samples take to make, and an inference engine with weights of its own");
 }
-
-}  // namespace
-
-std::vector<std::string> notes(const spec::Question& question, const Walks& walks) {
-  Lines lines = kept_elsewhere(walks.memory);
-  for (const auto about : {about_recurrence, about_servers, about_accelerators, about_algorithm, about_samples}) {
-    quantity::append(lines, about(question));
-  }
-  return lines;
-}
-
-std::string never_finishes(const Estimate& estimate) {
-  const auto& goodput = estimate.compute.goodput;
-  if (!goodput || goodput->makes_progress()) return {};
-  return fmt::format("the run never finishes: something fails every {}, and a restart takes {}",
-                     quantity::format_duration(goodput->mtbf), quantity::format_duration(goodput->restart));
-}
-
-namespace {
 
 using Warning = std::optional<std::string>;
 
@@ -315,6 +295,21 @@ constexpr Warning (*all_warnings[])(const spec::Question&, const Estimate&) = {
     about_products, about_attention, about_engine,    about_other_stages, about_tightness};
 
 }  // namespace
+
+std::vector<std::string> notes(const spec::Question& question, const Walks& walks) {
+  Lines lines = kept_elsewhere(walks.memory);
+  for (const auto about : {about_recurrence, about_servers, about_accelerators, about_algorithm, about_samples}) {
+    quantity::append(lines, about(question));
+  }
+  return lines;
+}
+
+std::string never_finishes(const Estimate& estimate) {
+  const auto& goodput = estimate.compute.goodput;
+  if (!goodput || goodput->makes_progress()) return {};
+  return fmt::format("the run never finishes: something fails every {}, and a restart takes {}",
+                     quantity::format_duration(goodput->mtbf), quantity::format_duration(goodput->restart));
+}
 
 std::optional<std::string> too_few_tokens(quantity::Tokens tokens) {
   if (quantity::in_tokens(tokens) >= fewest_pretraining_tokens) return std::nullopt;

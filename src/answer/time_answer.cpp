@@ -54,25 +54,6 @@ void explain(const spec::Electricity& given, double gpu_hours, Footprint& footpr
                           footprint.intensity_source};
 }
 
-}  // namespace
-
-std::optional<Footprint> footprint(const spec::Question& question, double gpu_hours) {
-  const auto& given = question.electricity;
-  const auto power = given.power ? given.power : timing::server_power(*question.gpu);
-  if (!power) return std::nullopt;
-  Footprint answer;
-  answer.power = *power;
-  answer.pue = given.pue.value_or(timing::default_pue);
-  answer.energy = timing::facility_energy(hours(gpu_hours), answer.power, answer.pue);
-  answer.intensity = given.carbon_intensity.value_or(spec::world_carbon_intensity);
-  answer.intensity_source = source_of(given.carbon_intensity);
-  answer.carbon = answer.energy * answer.intensity;
-  explain(given, gpu_hours, answer);
-  return answer;
-}
-
-namespace {
-
 /// From the steps to the wall: goodput, time, money, energy.
 /// \pre the accelerator, `answer.step` and `answer.useful` are known
 void operate(const spec::Question& question, const Walks& walks, TimeAnswer& answer) {
@@ -94,35 +75,6 @@ quantity::Bandwidth storage_bandwidth(const spec::Question& question) {
                                                             timing::default_storage_bandwidth_per_node);
 }
 
-}  // namespace
-
-WallClock wall_clock(const spec::Question& question, const program::Program& program) {
-  const auto& given = question.reliability;
-  WallClock clock;
-  clock.checkpoint = timing::checkpoint_size(program, question.training);
-  clock.save = clock.checkpoint / storage_bandwidth(question);
-  clock.restart = given.restart_time.value_or(timing::default_restart);
-  clock.mtbf = given.mtbf.value_or(timing::default_mtbf) / static_cast<double>(question.layout.gpus);
-  clock.stated_interval = given.checkpoint_interval.has_value();
-  clock.interval = given.checkpoint_interval.value_or(timing::best_interval(clock.save, clock.mtbf));
-  clock.long_run_ends = timing::goodput(clock.interval, clock.save, clock.mtbf, clock.restart) >= least_share;
-  return clock;
-}
-
-Seconds WallClock::segment(Seconds step, Seconds useful) const {
-  return std::min(stated_interval ? interval : std::max(step, interval), useful);
-}
-
-/// The last checkpoint is the run's result and no loss, so n segments have n - 1 saves.
-double WallClock::share(Seconds step, Seconds useful) const {
-  const Seconds between = segment(step, useful);
-  const Seconds mean_save = (1.0 - between / useful) * save;
-  const double share = timing::goodput(between, mean_save, mtbf, restart);
-  return share >= least_share ? share : 0.0;
-}
-
-namespace {
-
 std::string since(Seconds mtbf) { return std::isinf(quantity::in_seconds(mtbf)) ? "infinite" : format_duration(mtbf); }
 
 /// The ground of each input: the person's word or a default's source.
@@ -142,25 +94,6 @@ Explanation explain(const spec::Question& question, const Goodput& goodput) {
                       since(goodput.mtbf), format_duration(goodput.restart)),
           sources(question.reliability)};
 }
-
-}  // namespace
-
-Goodput goodput(const spec::Question& question, const program::Program& program, Seconds step, Seconds useful) {
-  const WallClock clock = wall_clock(question, program);
-  Goodput answer;
-  answer.stated = question.reliability.stated();
-  answer.checkpoint = clock.checkpoint;
-  answer.save = clock.save;
-  answer.restart = clock.restart;
-  answer.mtbf = clock.mtbf;
-  answer.interval = clock.segment(step, useful);
-  answer.share = clock.share(step, useful);
-  answer.failures = useful / answer.share / answer.mtbf;
-  answer.why = explain(question, answer);
-  return answer;
-}
-
-namespace {
 
 FlopFigure figure(std::string id, std::string label, Flops per_token, Tokens budget, Explanation why) {
   return {std::move(id), std::move(label), per_token, per_token * quantity::in_tokens(budget), std::move(why), 0.0};
@@ -230,6 +163,61 @@ Budget of_samples(const spec::DataBudget& data, std::int64_t seq) {
 }
 
 }  // namespace
+
+std::optional<Footprint> footprint(const spec::Question& question, double gpu_hours) {
+  const auto& given = question.electricity;
+  const auto power = given.power ? given.power : timing::server_power(*question.gpu);
+  if (!power) return std::nullopt;
+  Footprint answer;
+  answer.power = *power;
+  answer.pue = given.pue.value_or(timing::default_pue);
+  answer.energy = timing::facility_energy(hours(gpu_hours), answer.power, answer.pue);
+  answer.intensity = given.carbon_intensity.value_or(spec::world_carbon_intensity);
+  answer.intensity_source = source_of(given.carbon_intensity);
+  answer.carbon = answer.energy * answer.intensity;
+  explain(given, gpu_hours, answer);
+  return answer;
+}
+
+WallClock wall_clock(const spec::Question& question, const program::Program& program) {
+  const auto& given = question.reliability;
+  WallClock clock;
+  clock.checkpoint = timing::checkpoint_size(program, question.training);
+  clock.save = clock.checkpoint / storage_bandwidth(question);
+  clock.restart = given.restart_time.value_or(timing::default_restart);
+  clock.mtbf = given.mtbf.value_or(timing::default_mtbf) / static_cast<double>(question.layout.gpus);
+  clock.stated_interval = given.checkpoint_interval.has_value();
+  clock.interval = given.checkpoint_interval.value_or(timing::best_interval(clock.save, clock.mtbf));
+  clock.long_run_ends = timing::goodput(clock.interval, clock.save, clock.mtbf, clock.restart) >= least_share;
+  return clock;
+}
+
+Seconds WallClock::segment(Seconds step, Seconds useful) const {
+  return std::min(stated_interval ? interval : std::max(step, interval), useful);
+}
+
+/// The last checkpoint is the run's result and no loss, so n segments have n - 1 saves.
+double WallClock::share(Seconds step, Seconds useful) const {
+  const Seconds between = segment(step, useful);
+  const Seconds mean_save = (1.0 - between / useful) * save;
+  const double share = timing::goodput(between, mean_save, mtbf, restart);
+  return share >= least_share ? share : 0.0;
+}
+
+Goodput goodput(const spec::Question& question, const program::Program& program, Seconds step, Seconds useful) {
+  const WallClock clock = wall_clock(question, program);
+  Goodput answer;
+  answer.stated = question.reliability.stated();
+  answer.checkpoint = clock.checkpoint;
+  answer.save = clock.save;
+  answer.restart = clock.restart;
+  answer.mtbf = clock.mtbf;
+  answer.interval = clock.segment(step, useful);
+  answer.share = clock.share(step, useful);
+  answer.failures = useful / answer.share / answer.mtbf;
+  answer.why = explain(question, answer);
+  return answer;
+}
 
 Budget token_budget(const spec::Question& question, std::int64_t parameters) {
   const auto& data = question.pricing.data;

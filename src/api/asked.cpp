@@ -163,6 +163,38 @@ AskedQuestion asked(const Arguments& arguments, const Verbal& verb, const Source
   return question;
 }
 
+using Trace = std::vector<spec::Request>;
+
+/// The mean of a length over the requests of a trace.
+template <class Value>
+double mean_of(const Trace& trace, const Value& value) {
+  double sum = 0;
+  for (const spec::Request& each : trace) sum += static_cast<double>(value(each));
+  return sum / static_cast<double>(trace.size());
+}
+
+std::string whole(double value) { return std::to_string(std::llround(value)); }
+
+/// Figures that the requests of a trace have in common, by which everything goes but what becomes of each: their mean
+/// lengths, how many come a second or, where they come at once, how many they are, and the longest.
+void add_words_of(const Trace& trace, AskedQuestion& asked) {
+  for (const std::string_view term : {"prompt", "output", "range_ratio", "rate", "concurrency", "num_prompts"}) {
+    if (const auto* said = read::find_word(asked.words, term); said != nullptr)
+      throw quantity::BadInput(said->origin.where, "is what the requests of --requests say");
+  }
+  const auto longest = std::ranges::max(trace, {}, [](const auto& each) { return each.prompt + each.output; });
+  const double span = trace.back().arrival;
+  const auto add = [&](std::string_view term, std::string text) {
+    if (!read::has_word(asked.words, term))
+      asked.words.push_back({std::string(term), std::move(text), {read::Source::flag, "--requests"}});
+  };
+  add("prompt", whole(mean_of(trace, [](const auto& each) { return each.prompt; })));
+  add("output", whole(mean_of(trace, [](const auto& each) { return each.output; })));
+  if (span > 0) add("rate", quantity::format_number(static_cast<double>(trace.size()) / span, 6));
+  if (!(span > 0)) add("concurrency", std::to_string(trace.size()));
+  add("context", std::to_string(longest.prompt + longest.output));
+}
+
 }  // namespace
 
 std::vector<std::string> AskedQuestion::notes() const {
@@ -256,42 +288,6 @@ AskedQuestion asked_server(const Arguments& arguments, const Surroundings& aroun
   add_usual_engine(question);
   return question;
 }
-
-namespace {
-
-using Trace = std::vector<spec::Request>;
-
-/// The mean of a length over the requests of a trace.
-template <class Value>
-double mean_of(const Trace& trace, const Value& value) {
-  double sum = 0;
-  for (const spec::Request& each : trace) sum += static_cast<double>(value(each));
-  return sum / static_cast<double>(trace.size());
-}
-
-std::string whole(double value) { return std::to_string(std::llround(value)); }
-
-/// Figures that the requests of a trace have in common, by which everything goes but what becomes of each: their mean
-/// lengths, how many come a second or, where they come at once, how many they are, and the longest.
-void add_words_of(const Trace& trace, AskedQuestion& asked) {
-  for (const std::string_view term : {"prompt", "output", "range_ratio", "rate", "concurrency", "num_prompts"}) {
-    if (const auto* said = read::find_word(asked.words, term); said != nullptr)
-      throw quantity::BadInput(said->origin.where, "is what the requests of --requests say");
-  }
-  const auto longest = std::ranges::max(trace, {}, [](const auto& each) { return each.prompt + each.output; });
-  const double span = trace.back().arrival;
-  const auto add = [&](std::string_view term, std::string text) {
-    if (!read::has_word(asked.words, term))
-      asked.words.push_back({std::string(term), std::move(text), {read::Source::flag, "--requests"}});
-  };
-  add("prompt", whole(mean_of(trace, [](const auto& each) { return each.prompt; })));
-  add("output", whole(mean_of(trace, [](const auto& each) { return each.output; })));
-  if (span > 0) add("rate", quantity::format_number(static_cast<double>(trace.size()) / span, 6));
-  if (!(span > 0)) add("concurrency", std::to_string(trace.size()));
-  add("context", std::to_string(longest.prompt + longest.output));
-}
-
-}  // namespace
 
 std::shared_ptr<const Trace> take_trace(const Arguments& arguments, const Surroundings& around, AskedQuestion& asked) {
   const std::string* path = arguments.find("requests");

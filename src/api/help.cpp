@@ -6,7 +6,6 @@
 #include <algorithm>
 
 namespace llmcalc::api {
-
 namespace {
 
 constexpr std::size_t text_column = 28;
@@ -70,6 +69,17 @@ std::string short_help(const Verb& verb, const std::vector<Flag>& flags) {
          std::to_string(flags.size()) + " options\n";
 }
 
+bool is_long_help(const std::string& word) { return word == "--help"; }
+bool is_short_help(const std::string& word) { return word == "-h"; }
+bool is_version(const std::string& word) { return word == "--version"; }
+
+/// "help", "help fit"
+std::string help(std::span<const std::string> names) {
+  if (names.empty() || names.front().starts_with('-')) return program_help();
+  const Verb& verb = find_verb(names.front());
+  return verb_help(verb, all_flags(verb));
+}
+
 }  // namespace
 
 std::string program_help() {
@@ -98,21 +108,6 @@ std::string verb_help(const Verb& verb, const std::vector<Flag>& flags) {
   }
   return text + examples_of(verb);
 }
-
-namespace {
-
-bool is_long_help(const std::string& word) { return word == "--help"; }
-bool is_short_help(const std::string& word) { return word == "-h"; }
-bool is_version(const std::string& word) { return word == "--version"; }
-
-/// "help", "help fit"
-std::string help(std::span<const std::string> names) {
-  if (names.empty() || names.front().starts_with('-')) return program_help();
-  const Verb& verb = find_verb(names.front());
-  return verb_help(verb, all_flags(verb));
-}
-
-}  // namespace
 
 std::optional<std::string> told_of_program(std::span<const std::string> words) {
   const auto& first = words.front();

@@ -24,57 +24,6 @@ void require(bool is_known, std::string_view limit, std::string_view why, std::s
   if (!is_known) throw BadInput("--" + std::string(limit), std::string(why), std::string(hint));
 }
 
-}  // namespace
-
-std::vector<Flag> limit_flags(std::string_view group) {
-  return {{"max-memory", "size, as 70GiB", "no more of an accelerator", group},
-          {"margin", "size or percent", "memory of an accelerator that must be left", group},
-          {"max-days", "number", "no run that takes longer", group},
-          {"max-cost", "dollars", "no run that costs more", group}};
-}
-
-search::PlanLimits limits_of(const Arguments& arguments) {
-  search::PlanLimits limits;
-  if (const auto* text = arguments.find("max-memory")) limits.memory = quantity::parse_capacity(*text, "--max-memory");
-  if (const auto* text = arguments.find("max-days")) {
-    limits.time = quantity::days(quantity::parse_number(*text, "--max-days"));
-  }
-  if (const auto* text = arguments.find("max-cost")) {
-    limits.cost = quantity::dollars(quantity::parse_number(*text, "--max-cost"));
-  }
-  if (const auto* text = arguments.find("margin")) read::take_margin(*text, "--margin", limits);
-  return limits;
-}
-
-std::vector<std::string> beyond(const search::PlanLimits& limits, const answer::Estimate& estimate, bool strict) {
-  const auto& verdict = estimate.verdict;
-  const bool has_card = verdict.kind != trust::VerdictKind::no_accelerator;
-  const auto need = strict ? verdict.high : verdict.needed;
-  const bool has_margin = limits.margin || limits.margin_share;
-  require(has_card || !has_margin, "margin", "there is no accelerator on which something is left",
-          "name one with --gpu");
-  auto found = trust::beyond(limits, need, verdict.capacity);
-  const auto& run = estimate.compute;
-  if (limits.time) {
-    require(estimate.timed, "max-days", "nothing is timed", "name an accelerator with --gpu");
-    if (run.total > *limits.time) {
-      found.push_back(fmt::format("--max-days: the run takes {}, {} are allowed", quantity::format_duration(run.total),
-                                  quantity::format_duration(*limits.time)));
-    }
-  }
-  if (limits.cost) {
-    require(has_card, "max-cost", "nothing is timed", "name an accelerator with --gpu");
-    require(run.cost.has_value(), "max-cost", "the accelerator's price is not known", "say it with --price");
-    if (*run.cost > *limits.cost) {
-      found.push_back(fmt::format("--max-cost: the run costs {}, {} are allowed", quantity::format_money(*run.cost),
-                                  quantity::format_money(*limits.cost)));
-    }
-  }
-  return found;
-}
-
-namespace {
-
 using nlohmann::json;
 
 constexpr std::size_t most_lines = 5;
@@ -206,6 +155,53 @@ void tell(const std::vector<Change>& changes, const std::string& since, double a
 }
 
 }  // namespace
+
+std::vector<Flag> limit_flags(std::string_view group) {
+  return {{"max-memory", "size, as 70GiB", "no more of an accelerator", group},
+          {"margin", "size or percent", "memory of an accelerator that must be left", group},
+          {"max-days", "number", "no run that takes longer", group},
+          {"max-cost", "dollars", "no run that costs more", group}};
+}
+
+search::PlanLimits limits_of(const Arguments& arguments) {
+  search::PlanLimits limits;
+  if (const auto* text = arguments.find("max-memory")) limits.memory = quantity::parse_capacity(*text, "--max-memory");
+  if (const auto* text = arguments.find("max-days")) {
+    limits.time = quantity::days(quantity::parse_number(*text, "--max-days"));
+  }
+  if (const auto* text = arguments.find("max-cost")) {
+    limits.cost = quantity::dollars(quantity::parse_number(*text, "--max-cost"));
+  }
+  if (const auto* text = arguments.find("margin")) read::take_margin(*text, "--margin", limits);
+  return limits;
+}
+
+std::vector<std::string> beyond(const search::PlanLimits& limits, const answer::Estimate& estimate, bool strict) {
+  const auto& verdict = estimate.verdict;
+  const bool has_card = verdict.kind != trust::VerdictKind::no_accelerator;
+  const auto need = strict ? verdict.high : verdict.needed;
+  const bool has_margin = limits.margin || limits.margin_share;
+  require(has_card || !has_margin, "margin", "there is no accelerator on which something is left",
+          "name one with --gpu");
+  auto found = trust::beyond(limits, need, verdict.capacity);
+  const auto& run = estimate.compute;
+  if (limits.time) {
+    require(estimate.timed, "max-days", "nothing is timed", "name an accelerator with --gpu");
+    if (run.total > *limits.time) {
+      found.push_back(fmt::format("--max-days: the run takes {}, {} are allowed", quantity::format_duration(run.total),
+                                  quantity::format_duration(*limits.time)));
+    }
+  }
+  if (limits.cost) {
+    require(has_card, "max-cost", "nothing is timed", "name an accelerator with --gpu");
+    require(run.cost.has_value(), "max-cost", "the accelerator's price is not known", "say it with --price");
+    if (*run.cost > *limits.cost) {
+      found.push_back(fmt::format("--max-cost: the run costs {}, {} are allowed", quantity::format_money(*run.cost),
+                                  quantity::format_money(*limits.cost)));
+    }
+  }
+  return found;
+}
 
 std::vector<Flag> baseline_flags() {
   return {{"baseline", "file", "an answer kept as JSON: say what changed since", "Output"},

@@ -137,62 +137,10 @@ std::string show(const render::Runs& runs, std::string_view format) {
   return format == "junit" ? to_junit(runs) : to_text(runs);
 }
 
-}  // namespace
-
-std::optional<read::ConfigText> NamedRun::config(const AskedQuestion& asked, const Surroundings& around) const {
-  const auto* named = read::find_word(words, "config");
-  const bool is_same = named != nullptr && named->origin.source != read::Source::row;
-  return is_same ? asked.config : config_of(words, around);
-}
-
-Flag rows_flag() {
-  return {"rows", "file", "questions in CSV, a row each, its header the options, or a YAML list; -: what is piped in",
-          "Output"};
-}
-
-std::vector<Flag> many_flags() {
-  return {rows_flag(),
-          {"sweep", "TERM,...", "each of the terms at several values, all else as asked; a line each", "Output"}};
-}
-
-bool asks_many(const Arguments& arguments, const std::vector<Given>& words,
-               std::initializer_list<std::string_view> forms) {
-  const auto* gpu = read::find_word(words, "gpu");
-  const bool several = gpu != nullptr && gpu->text.find(',') != std::string::npos;
-  const auto* form = arguments.find("format");
-  const bool has_line_each = form != nullptr && quantity::contains(forms, *form);
-  return several || arguments.has("rows") || arguments.has("sweep") || has_line_each;
-}
-
-namespace {
-
 ManyRuns listed(std::vector<NamedRun> all) {
   const auto count = all.size();
   return {count, [all = std::move(all), at = std::size_t{0}]() mutable { return std::move(all[at++]); }};
 }
-
-}  // namespace
-
-ManyRuns runs_of_rows(const std::string& path, const std::vector<Given>& words, const Surroundings& around) {
-  const auto rows = std::make_shared<read::RunRows>(around.text(path, "--rows"), path);
-  return {rows->count(), [rows, words] {
-            auto row = rows->next();
-            NamedRun run{std::move(row.name), words};
-            for (auto& word : row.words) put(run.words, std::move(word));
-            return run;
-          }};
-}
-
-ManyRuns runs_of(const Arguments& arguments, const std::vector<Given>& words, const Surroundings& around,
-                 const std::function<spec::Question()>& asked) {
-  const auto* rows = arguments.find("rows");
-  const auto* axes = arguments.find("sweep");
-  if (rows != nullptr && axes != nullptr) throw BadInput("--sweep", "varies one question, and --rows asks many");
-  if (rows != nullptr) return runs_of_rows(*rows, words, around);
-  return listed(axes == nullptr ? for_each_gpu(words) : for_each_value(*axes, words, asked()));
-}
-
-namespace {
 
 /// The stream that lines go to, and the exit code that they come to.
 class Told {
@@ -238,6 +186,50 @@ class Told {
 };
 
 }  // namespace
+
+std::optional<read::ConfigText> NamedRun::config(const AskedQuestion& asked, const Surroundings& around) const {
+  const auto* named = read::find_word(words, "config");
+  const bool is_same = named != nullptr && named->origin.source != read::Source::row;
+  return is_same ? asked.config : config_of(words, around);
+}
+
+Flag rows_flag() {
+  return {"rows", "file", "questions in CSV, a row each, its header the options, or a YAML list; -: what is piped in",
+          "Output"};
+}
+
+std::vector<Flag> many_flags() {
+  return {rows_flag(),
+          {"sweep", "TERM,...", "each of the terms at several values, all else as asked; a line each", "Output"}};
+}
+
+bool asks_many(const Arguments& arguments, const std::vector<Given>& words,
+               std::initializer_list<std::string_view> forms) {
+  const auto* gpu = read::find_word(words, "gpu");
+  const bool several = gpu != nullptr && gpu->text.find(',') != std::string::npos;
+  const auto* form = arguments.find("format");
+  const bool has_line_each = form != nullptr && quantity::contains(forms, *form);
+  return several || arguments.has("rows") || arguments.has("sweep") || has_line_each;
+}
+
+ManyRuns runs_of_rows(const std::string& path, const std::vector<Given>& words, const Surroundings& around) {
+  const auto rows = std::make_shared<read::RunRows>(around.text(path, "--rows"), path);
+  return {rows->count(), [rows, words] {
+            auto row = rows->next();
+            NamedRun run{std::move(row.name), words};
+            for (auto& word : row.words) put(run.words, std::move(word));
+            return run;
+          }};
+}
+
+ManyRuns runs_of(const Arguments& arguments, const std::vector<Given>& words, const Surroundings& around,
+                 const std::function<spec::Question()>& asked) {
+  const auto* rows = arguments.find("rows");
+  const auto* axes = arguments.find("sweep");
+  if (rows != nullptr && axes != nullptr) throw BadInput("--sweep", "varies one question, and --rows asks many");
+  if (rows != nullptr) return runs_of_rows(*rows, words, around);
+  return listed(axes == nullptr ? for_each_gpu(words) : for_each_value(*axes, words, asked()));
+}
 
 Reply answer_each(const Arguments& arguments, const ManyRuns& asked, const Surroundings& around,
                   const std::function<render::RunLine(const NamedRun&)>& answer) {

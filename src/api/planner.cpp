@@ -57,60 +57,6 @@ std::int64_t last_good(std::int64_t most, const std::function<bool(std::int64_t)
   return good;
 }
 
-}  // namespace
-
-std::optional<std::int64_t> fewest_enough(Range range, std::int64_t node,
-                                          const std::function<bool(std::int64_t)>& is_enough) {
-  auto enough = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(range.too_few) + 1));
-  for (enough = std::min(enough, range.most); !is_enough(enough); enough = std::min(2 * enough, range.most)) {
-    if (enough == range.most) return std::nullopt;
-  }
-  constexpr std::int64_t steps = 100;
-  const std::int64_t machines = std::max<std::int64_t>(1, enough / 2 / steps / node);
-  const std::int64_t unit = std::min(machines * node, std::max<std::int64_t>(1, enough / 4));
-  const std::int64_t below = std::max(range.too_few, enough / 2);
-  for (std::int64_t count = (below / unit + 1) * unit; count < enough; count += unit) {
-    if (is_enough(count)) return count;
-  }
-  return enough;
-}
-
-std::span<const std::string_view> chosen_terms() {
-  static const auto terms = [] {
-    std::vector<std::string_view> all{"framework", "gpu", "gpus"};
-    quantity::append(all, read::names_of_choices());
-    return all;
-  }();
-  return terms;
-}
-
-std::vector<Given> with(std::vector<Given> words, const std::string& term, const std::string& text) {
-  std::erase_if(words, [&](const Given& word) { return word.term == term; });
-  words.push_back({term, text, {read::Source::flag, spec::option_of(term)}});
-  return words;
-}
-
-read::PlanWords Planner::resolve(const std::vector<Given>& words) const {
-  return read::resolve_plan(words, config_, sources_.catalogue);
-}
-
-search::PlanSpace Planner::space(const read::PlanWords& plan, bool strict) const {
-  search::PlanQuestion question = options_.asked;
-  question.strict = strict;
-  for (const auto& base : plan.bases) question.bases.push_back(base.resolved.question);
-  question.choices = plan.choices;
-  startable_.narrow(question);
-  return search::PlanSpace(std::move(question));
-}
-
-bool Planner::fits(const read::PlanWords& plan) const {
-  return sources_.around.search(space(plan), {.is_quiet = true, .stops_at_first = true}).findings.fitting > 0;
-}
-
-bool Planner::fits(const std::vector<Given>& words) const { return fits(bases(words)); }
-
-namespace {
-
 /// Whether it would take longer at the peak of its accelerators, of which no run does more (MFU is 1 at most), or cost
 /// more.
 bool is_out_of_reach(const spec::Question& question, const search::PlanLimits& limits) try {
@@ -123,40 +69,6 @@ bool is_out_of_reach(const spec::Question& question, const search::PlanLimits& l
 } catch (const BadInput&) {  // without a choice this run is none
   return false;
 }
-
-}  // namespace
-
-bool Planner::fits_with(const std::vector<Given>& words, std::int64_t gpus) const {
-  const read::PlanWords plan = resolve(with(words, "gpus", std::to_string(gpus)));
-  return !is_out_of_reach(plan.bases.front().resolved.question, options_.asked.limits) && fits(plan);
-}
-
-/// Numbers within half as many machines are known to be too few.
-std::optional<std::int64_t> Planner::fewest(const std::vector<Given>& words, std::int64_t machines) const {
-  const std::int64_t node = spec::accelerators_per_node(resolve(words).bases.front().resolved.question.gpu);
-  const Range range{machines < most_accelerators ? node * (machines / 2) : 0,
-                    std::min(node * machines, most_accelerators)};
-  return fewest_enough(range, node, [&](std::int64_t count) { return fits_with(words, count); });
-}
-
-/// Accelerators that the objective and the limits can be told of.
-void Planner::leave_out_unknown(read::PlanWords& plan) const {
-  const bool needs_price = options_.asked.objective == search::Objective::cost || options_.asked.limits.cost;
-  const bool needs_power = options_.asked.objective == search::Objective::energy;
-  const std::size_t all = plan.bases.size();
-  std::erase_if(plan.bases, [&](const read::PlanBase& base) {
-    const auto& question = base.resolved.question;
-    const bool priced = question.pricing.price_per_hour || question.gpu->price_per_hour;
-    return (needs_price && !priced) || (needs_power && !question.gpu->tdp_watts);
-  });
-  if (plan.bases.empty()) throw BadInput("--gpu", "of no accelerator is the price or power known that this needs");
-  const std::size_t left_out = all - plan.bases.size();
-  if (left_out == 0) return;
-  plan.on_all.push_back({std::to_string(left_out) + " of " + std::to_string(all) +
-                         " accelerators are left out: their price or power is not known"});
-}
-
-namespace {
 
 bool says_any(const std::vector<Given>& words, std::initializer_list<std::string_view> terms) {
   return std::ranges::any_of(terms, [&](std::string_view term) { return read::has_word(words, term); });
@@ -221,6 +133,86 @@ void say_that_frameworks_differ(read::PlanWords& plan) {
 }
 
 }  // namespace
+
+std::optional<std::int64_t> fewest_enough(Range range, std::int64_t node,
+                                          const std::function<bool(std::int64_t)>& is_enough) {
+  auto enough = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(range.too_few) + 1));
+  for (enough = std::min(enough, range.most); !is_enough(enough); enough = std::min(2 * enough, range.most)) {
+    if (enough == range.most) return std::nullopt;
+  }
+  constexpr std::int64_t steps = 100;
+  const std::int64_t machines = std::max<std::int64_t>(1, enough / 2 / steps / node);
+  const std::int64_t unit = std::min(machines * node, std::max<std::int64_t>(1, enough / 4));
+  const std::int64_t below = std::max(range.too_few, enough / 2);
+  for (std::int64_t count = (below / unit + 1) * unit; count < enough; count += unit) {
+    if (is_enough(count)) return count;
+  }
+  return enough;
+}
+
+std::span<const std::string_view> chosen_terms() {
+  static const auto terms = [] {
+    std::vector<std::string_view> all{"framework", "gpu", "gpus"};
+    quantity::append(all, read::names_of_choices());
+    return all;
+  }();
+  return terms;
+}
+
+std::vector<Given> with(std::vector<Given> words, const std::string& term, const std::string& text) {
+  std::erase_if(words, [&](const Given& word) { return word.term == term; });
+  words.push_back({term, text, {read::Source::flag, spec::option_of(term)}});
+  return words;
+}
+
+read::PlanWords Planner::resolve(const std::vector<Given>& words) const {
+  return read::resolve_plan(words, config_, sources_.catalogue);
+}
+
+search::PlanSpace Planner::space(const read::PlanWords& plan, bool strict) const {
+  search::PlanQuestion question = options_.asked;
+  question.strict = strict;
+  for (const auto& base : plan.bases) question.bases.push_back(base.resolved.question);
+  question.choices = plan.choices;
+  startable_.narrow(question);
+  return search::PlanSpace(std::move(question));
+}
+
+bool Planner::fits(const read::PlanWords& plan) const {
+  return sources_.around.search(space(plan), {.is_quiet = true, .stops_at_first = true}).findings.fitting > 0;
+}
+
+bool Planner::fits(const std::vector<Given>& words) const { return fits(bases(words)); }
+
+bool Planner::fits_with(const std::vector<Given>& words, std::int64_t gpus) const {
+  const read::PlanWords plan = resolve(with(words, "gpus", std::to_string(gpus)));
+  return !is_out_of_reach(plan.bases.front().resolved.question, options_.asked.limits) && fits(plan);
+}
+
+/// Numbers within half as many machines are known to be too few.
+std::optional<std::int64_t> Planner::fewest(const std::vector<Given>& words, std::int64_t machines) const {
+  const std::int64_t node = spec::accelerators_per_node(resolve(words).bases.front().resolved.question.gpu);
+  const Range range{machines < most_accelerators ? node * (machines / 2) : 0,
+                    std::min(node * machines, most_accelerators)};
+  return fewest_enough(range, node, [&](std::int64_t count) { return fits_with(words, count); });
+}
+
+/// Accelerators that the objective and the limits can be told of.
+void Planner::leave_out_unknown(read::PlanWords& plan) const {
+  const bool needs_price = options_.asked.objective == search::Objective::cost || options_.asked.limits.cost;
+  const bool needs_power = options_.asked.objective == search::Objective::energy;
+  const std::size_t all = plan.bases.size();
+  std::erase_if(plan.bases, [&](const read::PlanBase& base) {
+    const auto& question = base.resolved.question;
+    const bool priced = question.pricing.price_per_hour || question.gpu->price_per_hour;
+    return (needs_price && !priced) || (needs_power && !question.gpu->tdp_watts);
+  });
+  if (plan.bases.empty()) throw BadInput("--gpu", "of no accelerator is the price or power known that this needs");
+  const std::size_t left_out = all - plan.bases.size();
+  if (left_out == 0) return;
+  plan.on_all.push_back({std::to_string(left_out) + " of " + std::to_string(all) +
+                         " accelerators are left out: their price or power is not known"});
+}
 
 read::PlanWords Planner::bases(const std::vector<Given>& words) const {
   const bool grows = options_.largest != Largest::nothing || options_.asked.objective == search::Objective::micro_batch;

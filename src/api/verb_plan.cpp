@@ -17,7 +17,6 @@
 #include <utility>
 
 namespace llmcalc::api {
-
 namespace {
 
 using quantity::BadInput;
@@ -271,14 +270,6 @@ PlanOptions plan_options(const Arguments& arguments, const Surroundings& around)
   return options;
 }
 
-}  // namespace
-
-std::string_view word_of(Objective objective) {
-  return std::ranges::find(objectives, objective, &ObjectiveWord::objective)->word;
-}
-
-namespace {
-
 /// Choices of the search are said as it made them.
 bool is_chosen(const Given& word) {
   return read::is_choice(word.term) || word.term == "zero" || word.term == "recompute_modules" ||
@@ -286,6 +277,10 @@ bool is_chosen(const Given& word) {
 }
 
 }  // namespace
+
+std::string_view word_of(Objective objective) {
+  return std::ranges::find(objectives, objective, &ObjectiveWord::objective)->word;
+}
 
 std::string fit_command(const AskedWords& asked, const std::vector<Given>& varied, const spec::Question& question) {
   std::vector<Given> base;

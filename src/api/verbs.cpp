@@ -47,6 +47,28 @@ constexpr Verb rows[] = {
      "llmcalc dtype bf16 --value 3.14159265"},
 };
 
+/// Names that people have for what a verb does.
+struct Called {
+  std::string_view theirs;
+  std::string_view hint;
+};
+constexpr Called calls[] = {
+#include "vocabulary/verbs.inc"
+};
+
+/// An option as many programs have it.
+struct Customary {
+  std::string_view theirs;
+  std::string_view option;
+  std::string_view value;  ///< empty: of a switch
+};
+
+constexpr Customary customary[] = {{"-V", "--version", {}},
+                                   {"-q", "--quiet", {}},
+                                   {"--json", "--format", "json"},
+                                   {"--no-color", "--color", "never"},
+                                   {"--no-colour", "--color", "never"}};
+
 }  // namespace
 
 std::span<const Verb> verbs() { return rows; }
@@ -84,15 +106,6 @@ void refuse_no_verdict() {
                            "name one, as --gpu a100-80, or leave out --strict and --quiet");
 }
 
-/// Names that people have for what a verb does.
-struct Called {
-  std::string_view theirs;
-  std::string_view hint;
-};
-constexpr Called calls[] = {
-#include "vocabulary/verbs.inc"
-};
-
 std::string hint_for_verb(std::string_view name) {
   if (const auto* found = quantity::find_or_null(calls, name, &Called::theirs)) return std::string(found->hint);
   if (name.starts_with('-')) return "one comes before the options, as llmcalc fit " + std::string(name);
@@ -104,23 +117,6 @@ const Verb& find_verb(std::string_view name) {
   if (const auto* found = quantity::find_or_null(rows, name, &Verb::name)) return *found;
   throw quantity::BadInput({}, "there is no verb '" + std::string(name) + "'", hint_for_verb(name));
 }
-
-namespace {
-
-/// An option as many programs have it.
-struct Customary {
-  std::string_view theirs;
-  std::string_view option;
-  std::string_view value;  ///< empty: of a switch
-};
-
-constexpr Customary customary[] = {{"-V", "--version", {}},
-                                   {"-q", "--quiet", {}},
-                                   {"--json", "--format", "json"},
-                                   {"--no-color", "--color", "never"},
-                                   {"--no-colour", "--color", "never"}};
-
-}  // namespace
 
 std::vector<std::string> spelled_out(std::span<const std::string> line) {
   std::vector<std::string> full;

@@ -11,7 +11,6 @@
 #include <utility>
 
 namespace llmcalc::cli {
-
 namespace {
 
 using quantity::BadInput;
@@ -27,6 +26,9 @@ using File = std::unique_ptr<std::FILE, Close>;
 [[noreturn]] void throw_unreadable(const std::filesystem::path& path, std::string_view place, int reason) {
   throw BadInput(std::string(place), "cannot read '" + path.string() + "': " + std::strerror(reason));
 }
+
+/// Headers end long before: the largest vocabularies take some ten megabytes.
+constexpr std::uint64_t most_read = std::uint64_t{256} << 20U;
 
 }  // namespace
 
@@ -96,13 +98,6 @@ std::vector<read::PresetFile> read_presets(const std::filesystem::path& folder, 
   for (const auto& path : paths) files.push_back({path.string(), read_file(path, place)});
   return files;
 }
-
-namespace {
-
-/// Headers end long before: the largest vocabularies take some ten megabytes.
-constexpr std::uint64_t most_read = std::uint64_t{256} << 20U;
-
-}  // namespace
 
 void fetch_ahead(const std::filesystem::path& path, std::uint64_t count) {
   try {

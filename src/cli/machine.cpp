@@ -8,7 +8,6 @@
 #include "llmcalc/quantity/error.hpp"
 
 namespace llmcalc::cli {
-
 namespace {
 
 const Outside nothing_handed_over;
@@ -18,6 +17,13 @@ std::string standard_input() {
   std::string text;
   for (int c = std::getc(stdin); c != EOF; c = std::getc(stdin)) text.push_back(static_cast<char>(c));
   return text;
+}
+
+std::optional<std::filesystem::path> user_presets() {
+  const std::filesystem::path ours = "llmcalc/presets";
+  if (const auto folder = variable("XDG_CONFIG_HOME"); !folder.empty()) return std::filesystem::path(folder) / ours;
+  if (const auto home = variable("HOME"); !home.empty()) return std::filesystem::path(home) / ".config" / ours;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -98,17 +104,6 @@ void Machine::watch(const std::function<void(const api::GoesOn&)>& work, bool is
   if (is_watched()) return Surroundings::watch(work, is_quiet);
   cli::watch(work, environment_.errors_on_terminal && !is_quiet);
 }
-
-namespace {
-
-std::optional<std::filesystem::path> user_presets() {
-  const std::filesystem::path ours = "llmcalc/presets";
-  if (const auto folder = variable("XDG_CONFIG_HOME"); !folder.empty()) return std::filesystem::path(folder) / ours;
-  if (const auto home = variable("HOME"); !home.empty()) return std::filesystem::path(home) / ".config" / ours;
-  return std::nullopt;
-}
-
-}  // namespace
 
 Environment read_environment() {
   const bool plain = variable("TERM") == "dumb";  // can neither colour nor draw (terminfo's entry of that name)

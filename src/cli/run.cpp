@@ -74,6 +74,16 @@ struct OwnWord {
 };
 constexpr OwnWord own_words[] = {{"completion", completion_of}, {"man", manual_of}, {"mcp", mcp_of}};
 
+void print_line(std::string_view kind, std::string_view message) {
+  const std::string line =
+      "llmcalc: " + std::string(kind) + ": " + render::shown(render::shortened(message), render::Medium::line) + "\n";
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+void refuse_unwritten(bool complete) {
+  if (!complete && errno != EPIPE) throw quantity::BadInput("standard output", std::strerror(errno));
+}
+
 }  // namespace
 
 Outcome run(std::span<const std::string> typed, const Environment& environment) {
@@ -86,20 +96,6 @@ Outcome run(std::span<const std::string> typed, const Environment& environment) 
   }
   return run_verb(find_verb(words.front()), words.subspan(1), environment);
 }
-
-namespace {
-
-void print_line(std::string_view kind, std::string_view message) {
-  const std::string line =
-      "llmcalc: " + std::string(kind) + ": " + render::shown(render::shortened(message), render::Medium::line) + "\n";
-  std::fwrite(line.data(), 1, line.size(), stderr);
-}
-
-void refuse_unwritten(bool complete) {
-  if (!complete && errno != EPIPE) throw quantity::BadInput("standard output", std::strerror(errno));
-}
-
-}  // namespace
 
 void print_piece(std::string_view text) {
   refuse_unwritten(std::fwrite(text.data(), 1, text.size(), stdout) == text.size());

@@ -11,7 +11,6 @@
 #include <limits>
 
 namespace llmcalc::quantity {
-
 namespace {
 
 __extension__ using Wide = unsigned __int128;
@@ -77,29 +76,6 @@ Wide power_of_ten(int exponent) {
   return power;
 }
 
-}  // namespace
-
-std::optional<Decimal> take_decimal(std::string_view& text) {
-  std::string_view rest = text;
-  auto digits = take_grouped_digits(rest);
-  if (!digits) return std::nullopt;
-  Decimal number{std::move(*digits), 0};
-  if (rest.starts_with('.')) {
-    rest.remove_prefix(1);
-    const auto fraction = take_digits(rest);
-    if (fraction.empty()) return std::nullopt;
-    number.digits += fraction;
-    number.exponent = -static_cast<int>(fraction.size());
-  }
-  if (number.digits.empty()) return std::nullopt;
-  number.exponent += take_exponent(rest);
-  normalise(number);
-  text = rest;
-  return number;
-}
-
-namespace {
-
 /// The whole number nearest to number x scale, halves rounded up; nothing when it leaves 64 bits.
 std::optional<Whole> nearest_whole(const Decimal& number, Scale scale) {
   std::uint64_t mantissa = 0;
@@ -145,6 +121,25 @@ std::string_view why_no_number(std::string_view text) {
 }
 
 }  // namespace
+
+std::optional<Decimal> take_decimal(std::string_view& text) {
+  std::string_view rest = text;
+  auto digits = take_grouped_digits(rest);
+  if (!digits) return std::nullopt;
+  Decimal number{std::move(*digits), 0};
+  if (rest.starts_with('.')) {
+    rest.remove_prefix(1);
+    const auto fraction = take_digits(rest);
+    if (fraction.empty()) return std::nullopt;
+    number.digits += fraction;
+    number.exponent = -static_cast<int>(fraction.size());
+  }
+  if (number.digits.empty()) return std::nullopt;
+  number.exponent += take_exponent(rest);
+  normalise(number);
+  text = rest;
+  return number;
+}
 
 void refuse(std::string_view text, std::string_view place, const Kind& kind, std::string_view why) {
   throw BadInput(std::string(place), fmt::format("{} is not {}: {}", quoted(text), kind.noun, why),

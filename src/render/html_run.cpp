@@ -58,42 +58,6 @@ Bytes picture_height(const answer::Verdict& verdict) {
   return is_seen(verdict) ? std::max(verdict.capacity, verdict.needed) : verdict.needed;
 }
 
-}  // namespace
-
-std::string_view kind_name(Holding kind) { return kind == beside_step ? "runtime" : memory::name_of(kind); }
-
-StepPicture::StepPicture(const answer::Estimate& estimate)
-    : estimate_(estimate), kinds_{beside_step}, whole_(picture_height(estimate.verdict)) {
-  const auto& points = estimate.memory.timeline;
-  if (points.empty()) return;
-  double end = 0.0;
-  for (const double width : widths_of(points)) ends_.push_back(end += width);
-  for (const auto& point : points) {
-    for (const auto& held : point.held) {
-      if (!quantity::contains(kinds_, held.holding)) kinds_.push_back(held.holding);
-    }
-  }
-  const Bytes beside = estimate.memory.peak_needed - estimate.memory.peak_allocated;
-  std::vector<Bytes> sums(points.size(), beside);
-  tops_.push_back(std::vector<double>(points.size(), height_of(beside)));
-  for (std::size_t kind = 1; kind < kinds_.size(); ++kind) {
-    auto& tops = tops_.emplace_back();
-    for (std::size_t i = 0; i < points.size(); ++i)
-      tops.push_back(height_of(sums[i] += held_of(points[i], kinds_[kind])));
-  }
-}
-
-std::optional<double> StepPicture::capacity() const {
-  const auto& verdict = estimate_.verdict;
-  return is_seen(verdict) ? std::optional(height_of(verdict.capacity)) : std::nullopt;
-}
-
-bool StepPicture::is_timed() const { return are_timed(estimate_.memory.timeline); }
-
-double StepPicture::height_of(Bytes size) const { return whole_ > Bytes{} ? std::clamp(size / whole_, 0.0, 1.0) : 0.0; }
-
-namespace {
-
 int in_units(double share) { return static_cast<int>(std::lround(share * StepPicture::units)); }
 
 /// A line over steps of these heights, forward or back.
@@ -117,43 +81,6 @@ class StepLine {
   int across_ = 0;
   int down_ = -1;
 };
-
-}  // namespace
-
-std::string StepPicture::area(std::size_t kind) const {
-  const auto bottom = [&](std::size_t i) { return kind == 0 ? 0.0 : tops_[kind - 1][i]; };
-  StepLine line;
-  for (std::size_t i = 0; i < ends_.size(); ++i) line.to(ends_[i], tops_[kind][i]);
-  for (std::size_t i = ends_.size(); i-- > 0;) {
-    line.to(i == 0 ? 0.0 : ends_[i - 1], bottom(i));
-  }
-  return "M0 1000" + line.take() + "Z";
-}
-
-std::string StepPicture::areas() const {
-  std::string paths;
-  for (std::size_t kind = 0; kind < kinds_.size(); ++kind) {
-    paths += fmt::format("<path class=\"h{}\" d=\"{}\"><title>{}</title></path>\n", colour_of(kinds_[kind]), area(kind),
-                         kind_name(kinds_[kind]));
-  }
-  return paths;
-}
-
-std::vector<StepPicture::Span> StepPicture::phases() const {
-  std::vector<Span> spans;
-  const auto& points = estimate_.memory.timeline;
-  for (std::size_t i = 0; i < ends_.size(); ++i) {
-    const TimelinePoint& point = points[i];
-    if (spans.empty() || spans.back().phase != point.phase) spans.push_back({point.phase, 0.0, {}, &point});
-    Span& span = spans.back();
-    span.share += ends_[i] - (i == 0 ? 0.0 : ends_[i - 1]);
-    if (point.time) span.time = span.time.value_or(Seconds{}) + *point.time;
-    if (point.allocated > span.highest->allocated) span.highest = &point;
-  }
-  return spans;
-}
-
-namespace {
 
 std::string with_unit(Bytes size, const MemoryUnit& unit) { return in_unit(size, unit) + " " + std::string(unit.name); }
 
@@ -239,36 +166,6 @@ void add_stages(Html& html, const answer::MemoryAnswer& memory, const MemoryUnit
   html.close().close();
 }
 
-}  // namespace
-
-void add_memory(Html& html, const answer::Estimate& estimate, const TextStyle& style) {
-  const auto unit = memory_unit_of(estimate, style);
-  if (const StepPicture picture(estimate); !picture.empty()) {
-    html.element("h2", "Memory through a step");
-    add_picture(html, picture, estimate, unit);
-    add_phases(html, picture, estimate, unit);
-  }
-  add_ledger(html, estimate.memory, unit);
-  add_stages(html, estimate.memory, unit);
-}
-
-void add_time(Html& html, const answer::TimeAnswer& time) {
-  html.element("h2", "Time");
-  html.open("div class=\"wide\"").open("table").row("th", {"of a step", "", "share"});
-  for (const auto& part : time.step_parts) {
-    html.open("tr").open("td");
-    add_why(html, part.label, part.why);
-    html.close().element("td class=\"n\"", quantity::format_duration(part.time));
-    html.element("td class=\"n\"", share_text(part.time / time.step)).close().ours("\n");
-  }
-  html.row("td", {"step", quantity::format_duration(time.step), share_text(1.0)}).close().close();
-  if (time.error.above > 0) {
-    html.element("p class=\"dim\"", fmt::format("error bar {}, {}", spread_text(time.error), time.error_source));
-  }
-}
-
-namespace {
-
 std::string_view mood_of(const Report& report) {
   if (!report.broken_limits.empty()) return "bad";
   switch (report.estimate.verdict.kind) {
@@ -322,6 +219,97 @@ void add_advice(Html& html, const Report& report, const TextStyle& style) {
 }
 
 }  // namespace
+
+std::string_view kind_name(Holding kind) { return kind == beside_step ? "runtime" : memory::name_of(kind); }
+
+StepPicture::StepPicture(const answer::Estimate& estimate)
+    : estimate_(estimate), kinds_{beside_step}, whole_(picture_height(estimate.verdict)) {
+  const auto& points = estimate.memory.timeline;
+  if (points.empty()) return;
+  double end = 0.0;
+  for (const double width : widths_of(points)) ends_.push_back(end += width);
+  for (const auto& point : points) {
+    for (const auto& held : point.held) {
+      if (!quantity::contains(kinds_, held.holding)) kinds_.push_back(held.holding);
+    }
+  }
+  const Bytes beside = estimate.memory.peak_needed - estimate.memory.peak_allocated;
+  std::vector<Bytes> sums(points.size(), beside);
+  tops_.push_back(std::vector<double>(points.size(), height_of(beside)));
+  for (std::size_t kind = 1; kind < kinds_.size(); ++kind) {
+    auto& tops = tops_.emplace_back();
+    for (std::size_t i = 0; i < points.size(); ++i)
+      tops.push_back(height_of(sums[i] += held_of(points[i], kinds_[kind])));
+  }
+}
+
+std::optional<double> StepPicture::capacity() const {
+  const auto& verdict = estimate_.verdict;
+  return is_seen(verdict) ? std::optional(height_of(verdict.capacity)) : std::nullopt;
+}
+
+bool StepPicture::is_timed() const { return are_timed(estimate_.memory.timeline); }
+
+double StepPicture::height_of(Bytes size) const { return whole_ > Bytes{} ? std::clamp(size / whole_, 0.0, 1.0) : 0.0; }
+
+std::string StepPicture::area(std::size_t kind) const {
+  const auto bottom = [&](std::size_t i) { return kind == 0 ? 0.0 : tops_[kind - 1][i]; };
+  StepLine line;
+  for (std::size_t i = 0; i < ends_.size(); ++i) line.to(ends_[i], tops_[kind][i]);
+  for (std::size_t i = ends_.size(); i-- > 0;) {
+    line.to(i == 0 ? 0.0 : ends_[i - 1], bottom(i));
+  }
+  return "M0 1000" + line.take() + "Z";
+}
+
+std::string StepPicture::areas() const {
+  std::string paths;
+  for (std::size_t kind = 0; kind < kinds_.size(); ++kind) {
+    paths += fmt::format("<path class=\"h{}\" d=\"{}\"><title>{}</title></path>\n", colour_of(kinds_[kind]), area(kind),
+                         kind_name(kinds_[kind]));
+  }
+  return paths;
+}
+
+std::vector<StepPicture::Span> StepPicture::phases() const {
+  std::vector<Span> spans;
+  const auto& points = estimate_.memory.timeline;
+  for (std::size_t i = 0; i < ends_.size(); ++i) {
+    const TimelinePoint& point = points[i];
+    if (spans.empty() || spans.back().phase != point.phase) spans.push_back({point.phase, 0.0, {}, &point});
+    Span& span = spans.back();
+    span.share += ends_[i] - (i == 0 ? 0.0 : ends_[i - 1]);
+    if (point.time) span.time = span.time.value_or(Seconds{}) + *point.time;
+    if (point.allocated > span.highest->allocated) span.highest = &point;
+  }
+  return spans;
+}
+
+void add_memory(Html& html, const answer::Estimate& estimate, const TextStyle& style) {
+  const auto unit = memory_unit_of(estimate, style);
+  if (const StepPicture picture(estimate); !picture.empty()) {
+    html.element("h2", "Memory through a step");
+    add_picture(html, picture, estimate, unit);
+    add_phases(html, picture, estimate, unit);
+  }
+  add_ledger(html, estimate.memory, unit);
+  add_stages(html, estimate.memory, unit);
+}
+
+void add_time(Html& html, const answer::TimeAnswer& time) {
+  html.element("h2", "Time");
+  html.open("div class=\"wide\"").open("table").row("th", {"of a step", "", "share"});
+  for (const auto& part : time.step_parts) {
+    html.open("tr").open("td");
+    add_why(html, part.label, part.why);
+    html.close().element("td class=\"n\"", quantity::format_duration(part.time));
+    html.element("td class=\"n\"", share_text(part.time / time.step)).close().ours("\n");
+  }
+  html.row("td", {"step", quantity::format_duration(time.step), share_text(1.0)}).close().close();
+  if (time.error.above > 0) {
+    html.element("p class=\"dim\"", fmt::format("error bar {}, {}", spread_text(time.error), time.error_source));
+  }
+}
 
 std::string to_html(const Report& report, const TextStyle& style) {
   const auto& estimate = report.estimate;

@@ -88,33 +88,6 @@ void add_candidates(Html& html, std::string_view heading, const std::vector<serv
   html.close().close();
 }
 
-}  // namespace
-
-std::string to_html(const ServingReport& report, const TextStyle& style) {
-  TextStyle all = style;
-  all.colour = all.bars = false;
-  all.explain = true;
-  const auto text = to_text(report, all);
-  const auto title = quantity::joined(unwrapped(serving_verdict(report, all).lines), " ");
-  return html_page(title, report.version, [&](Html& html) {
-    html.element("h1", title);
-    add_candidates(html, "What would help", report.advice);
-    add_candidates(html, "Compared", report.found);
-    for (const auto& line : unwrapped(serving_capacity(report, all).lines)) html.element("p", line);
-    add_server_memory(html, report, unit_of(std::max(report.answer.memory.capacity, quantity::gib(1)), style));
-    if (report.answer.speed) add_speed(html, *report.answer.speed);
-    if (!report.launch.empty())
-      html.element("h2", "The command").open("pre class=\"command\"").lines(report.launch).close();
-    for (const auto& note : report.launch_notes) html.element("p", note);
-    add_list(html, "Assumed", sentences(report.assumptions));
-    add_list(html, "Not modelled, and measured on", report.answer.notes);
-    add_question(html, report.question);
-    add_folded(html, "every table with formula and source", text);
-  });
-}
-
-namespace {
-
 /// The figures of a plan's table, a row a layout.
 void add_runs(Html& html, std::string_view heading, const PlanReport& report, const std::vector<PlanRow>& rows,
               const MemoryUnit& unit) {
@@ -150,6 +123,29 @@ void add_front(Html& html, const std::vector<PlanRow>& rows) {
 }
 
 }  // namespace
+
+std::string to_html(const ServingReport& report, const TextStyle& style) {
+  TextStyle all = style;
+  all.colour = all.bars = false;
+  all.explain = true;
+  const auto text = to_text(report, all);
+  const auto title = quantity::joined(unwrapped(serving_verdict(report, all).lines), " ");
+  return html_page(title, report.version, [&](Html& html) {
+    html.element("h1", title);
+    add_candidates(html, "What would help", report.advice);
+    add_candidates(html, "Compared", report.found);
+    for (const auto& line : unwrapped(serving_capacity(report, all).lines)) html.element("p", line);
+    add_server_memory(html, report, unit_of(std::max(report.answer.memory.capacity, quantity::gib(1)), style));
+    if (report.answer.speed) add_speed(html, *report.answer.speed);
+    if (!report.launch.empty())
+      html.element("h2", "The command").open("pre class=\"command\"").lines(report.launch).close();
+    for (const auto& note : report.launch_notes) html.element("p", note);
+    add_list(html, "Assumed", sentences(report.assumptions));
+    add_list(html, "Not modelled, and measured on", report.answer.notes);
+    add_question(html, report.question);
+    add_folded(html, "every table with formula and source", text);
+  });
+}
 
 std::string to_html(const PlanReport& report, const TextStyle& style) {
   TextStyle plain = style;

@@ -187,28 +187,6 @@ std::string machine_of(const PlanReport& report) {
   return value("gpus") + " x " + value("gpu");
 }
 
-}  // namespace
-
-std::string layout_words(const PlanReport& report, const PlanRow& row) {
-  return layout_words(report, row, telling_terms(report));
-}
-
-std::string headline(const PlanReport& report, const TextStyle& style) {
-  const auto& run = report.best.front().run;
-  const auto& estimate = *report.estimate;
-  std::string line =
-      fmt::format("{}  best of {} layouts on {}: {} a step, {}", verdict_word(estimate.verdict.kind, style),
-                  quantity::format_count(report.looked_at), machine_of(report), quantity::format_duration(run.step),
-                  quantity::format_duration(run.total));
-  if (run.cost) line += ", " + quantity::format_money(*run.cost);
-  const auto unit = memory_unit_for(estimate.verdict.capacity);
-  line += fmt::format(", MFU {}, {} of {} {}", quantity::format_percent(estimate.compute.mfu),
-                      in_unit(run.memory, unit), in_unit(estimate.verdict.capacity, unit), unit.name);
-  return line;
-}
-
-namespace {
-
 /// So many of a list, both ends among them.
 std::vector<PlanRow> thinned(const std::vector<PlanRow>& rows, std::size_t most) {
   if (rows.size() <= most || most < 2) return rows;
@@ -372,6 +350,24 @@ std::string nothing_fits(const PlanReport& report, const TextStyle& style) {
 }
 
 }  // namespace
+
+std::string layout_words(const PlanReport& report, const PlanRow& row) {
+  return layout_words(report, row, telling_terms(report));
+}
+
+std::string headline(const PlanReport& report, const TextStyle& style) {
+  const auto& run = report.best.front().run;
+  const auto& estimate = *report.estimate;
+  std::string line =
+      fmt::format("{}  best of {} layouts on {}: {} a step, {}", verdict_word(estimate.verdict.kind, style),
+                  quantity::format_count(report.looked_at), machine_of(report), quantity::format_duration(run.step),
+                  quantity::format_duration(run.total));
+  if (run.cost) line += ", " + quantity::format_money(*run.cost);
+  const auto unit = memory_unit_for(estimate.verdict.capacity);
+  line += fmt::format(", MFU {}, {} of {} {}", quantity::format_percent(estimate.compute.mfu),
+                      in_unit(run.memory, unit), in_unit(estimate.verdict.capacity, unit), unit.name);
+  return line;
+}
 
 std::string to_text(const PlanReport& report, const TextStyle& style) {
   if (report.best.empty()) return on_screen(nothing_fits(report, style), style);

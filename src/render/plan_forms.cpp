@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 namespace llmcalc::render {
-
 namespace {
 
 /// The time of a step, and the memory that it takes in GiB.
@@ -40,16 +39,6 @@ std::string grid_of(const PlanTable& table, const TextStyle& style, bool turned)
   return grid.render();
 }
 
-}  // namespace
-
-std::string to_text(const PlanTable& table, const TextStyle& style) {
-  auto grid = grid_of(table, style, false);
-  if (is_too_wide(grid)) grid = grid_of(table, style, true);
-  return on_screen("time of a step and GiB of the best layout by " + table.objective + "\n\n" + grid, style);
-}
-
-namespace {
-
 constexpr std::string_view figures = ",needed_bytes,step_time_s,total_s,cost_usd,energy_kwh\n";
 
 std::string figures_of(const search::PlannedRun& run) {
@@ -73,6 +62,12 @@ std::string lines(const std::vector<PlanRow>& rows, std::string_view list) {
 }
 
 }  // namespace
+
+std::string to_text(const PlanTable& table, const TextStyle& style) {
+  auto grid = grid_of(table, style, false);
+  if (is_too_wide(grid)) grid = grid_of(table, style, true);
+  return on_screen("time of a step and GiB of the best layout by " + table.objective + "\n\n" + grid, style);
+}
 
 std::string to_csv(const PlanReport& report) {
   std::string text = "list,place";

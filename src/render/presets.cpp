@@ -14,7 +14,6 @@
 #include <algorithm>
 
 namespace llmcalc::render {
-
 namespace {
 
 using spec::LayerPlan;
@@ -165,42 +164,6 @@ void add_structure(Card& card, const spec::Shape& shape) {
   card.add("towers", towers_text(shape));
 }
 
-}  // namespace
-
-std::string to_text(const ModelCard& model) {
-  Card card(model.id);
-  add_size(card, model);
-  card.add_heading("shape");
-  add_dimensions(card, model.shape);
-  add_structure(card, model.shape);
-  card.add_heading("preset");
-  card.add("names", quantity::joined(model.aliases, ", "));
-  card.add("hugging face", model.hf_id);
-  card.add("family", model.family);
-  card.add("license", model.license);
-  if (model.training_tokens) {
-    card.add("trained on", quantity::format_tokens(quantity::tokens(*model.training_tokens)) + " tokens");
-    card.add("", model.training_source);
-  }
-  card.add("notes", model.notes);
-  card.add("file", model.file);
-  return on_screen(card.render());
-}
-
-std::string to_text(std::span<const ModelCard> models) {
-  Table table({Align::left, Align::right, Align::right, Align::right, Align::left}, "");
-  table.add_row({"model", "total", "active", "context", "family"});
-  for (const auto& model : models) {
-    const bool sparse = model.size.active != model.size.total;
-    table.add_row({model.id, quantity::format_parameters(model.size.total),
-                   sparse ? quantity::format_parameters(model.size.active) : "", unless_zero(model.shape.max_position),
-                   model.family});
-  }
-  return on_screen(table.render());
-}
-
-namespace {
-
 using spec::Accelerator;
 
 std::string bandwidth_text(const std::optional<quantity::Bandwidth>& bandwidth) {
@@ -267,44 +230,6 @@ void add_rates(Card& card, const spec::Rates& rates) {
   card.add("entry", rates.id + " of presets/rates");
 }
 
-}  // namespace
-
-std::string to_text(const AcceleratorCard& preset) {
-  const auto& gpu = preset.accelerator;
-  Card card(gpu.id);
-  card.add("name", fmt::format("{} ({} {}, {})", gpu.name, gpu.vendor, gpu.arch, gpu.year));
-  add_memory(card, gpu);
-  card.add("price", price_text(gpu));
-  add_peaks(card, gpu);
-  add_links(card, gpu);
-  add_rates(card, gpu.rates);
-  card.add_heading("preset");
-  card.add("names", quantity::joined(preset.aliases, ", "));
-  card.add("sources", gpu.sources);
-  card.add("verification", verification_text(gpu.verification));
-  card.add("notes", gpu.notes);
-  card.add("file", preset.file);
-  return on_screen(card.render());
-}
-
-std::string to_text(std::span<const AcceleratorCard> presets) {
-  constexpr int digits = 4;
-  Table table({Align::left, Align::right, Align::right, Align::right, Align::right, Align::left}, "");
-  table.add_row({"gpu", "GiB", "GB/s", "bf16 TFLOP/s", "$/h", "kind"});
-  const auto unit = memory_unit_for(quantity::gib(1));
-  for (const auto& preset : presets) {
-    const auto& gpu = preset.accelerator;
-    table.add_row(
-        {gpu.id, in_unit(gpu.memory_usable, unit),
-         quantity::format_number(quantity::in_gigabytes_per_second(gpu.memory_bandwidth), digits),
-         gpu.peaks.bf16 ? quantity::format_number(quantity::in_flops_per_second(*gpu.peaks.bf16) / 1e12, digits) : "",
-         gpu.price_per_hour ? fmt::format("{:.2f}", quantity::in_dollars(*gpu.price_per_hour)) : "", gpu.arch});
-  }
-  return on_screen(table.render());
-}
-
-namespace {
-
 std::string element_text(const formats::DtypeFacts& facts) {
   if (facts.exponent_bits > 0) return fmt::format("1 + {} + {}", facts.exponent_bits, facts.fraction_bits);
   return facts.fraction_bits > 0 ? fmt::format("1 + {}", facts.fraction_bits) : "codebook";
@@ -369,6 +294,72 @@ std::string table_text(std::span<const FormatLine> lines) {
 }
 
 }  // namespace
+
+std::string to_text(const ModelCard& model) {
+  Card card(model.id);
+  add_size(card, model);
+  card.add_heading("shape");
+  add_dimensions(card, model.shape);
+  add_structure(card, model.shape);
+  card.add_heading("preset");
+  card.add("names", quantity::joined(model.aliases, ", "));
+  card.add("hugging face", model.hf_id);
+  card.add("family", model.family);
+  card.add("license", model.license);
+  if (model.training_tokens) {
+    card.add("trained on", quantity::format_tokens(quantity::tokens(*model.training_tokens)) + " tokens");
+    card.add("", model.training_source);
+  }
+  card.add("notes", model.notes);
+  card.add("file", model.file);
+  return on_screen(card.render());
+}
+
+std::string to_text(std::span<const ModelCard> models) {
+  Table table({Align::left, Align::right, Align::right, Align::right, Align::left}, "");
+  table.add_row({"model", "total", "active", "context", "family"});
+  for (const auto& model : models) {
+    const bool sparse = model.size.active != model.size.total;
+    table.add_row({model.id, quantity::format_parameters(model.size.total),
+                   sparse ? quantity::format_parameters(model.size.active) : "", unless_zero(model.shape.max_position),
+                   model.family});
+  }
+  return on_screen(table.render());
+}
+
+std::string to_text(const AcceleratorCard& preset) {
+  const auto& gpu = preset.accelerator;
+  Card card(gpu.id);
+  card.add("name", fmt::format("{} ({} {}, {})", gpu.name, gpu.vendor, gpu.arch, gpu.year));
+  add_memory(card, gpu);
+  card.add("price", price_text(gpu));
+  add_peaks(card, gpu);
+  add_links(card, gpu);
+  add_rates(card, gpu.rates);
+  card.add_heading("preset");
+  card.add("names", quantity::joined(preset.aliases, ", "));
+  card.add("sources", gpu.sources);
+  card.add("verification", verification_text(gpu.verification));
+  card.add("notes", gpu.notes);
+  card.add("file", preset.file);
+  return on_screen(card.render());
+}
+
+std::string to_text(std::span<const AcceleratorCard> presets) {
+  constexpr int digits = 4;
+  Table table({Align::left, Align::right, Align::right, Align::right, Align::right, Align::left}, "");
+  table.add_row({"gpu", "GiB", "GB/s", "bf16 TFLOP/s", "$/h", "kind"});
+  const auto unit = memory_unit_for(quantity::gib(1));
+  for (const auto& preset : presets) {
+    const auto& gpu = preset.accelerator;
+    table.add_row(
+        {gpu.id, in_unit(gpu.memory_usable, unit),
+         quantity::format_number(quantity::in_gigabytes_per_second(gpu.memory_bandwidth), digits),
+         gpu.peaks.bf16 ? quantity::format_number(quantity::in_flops_per_second(*gpu.peaks.bf16) / 1e12, digits) : "",
+         gpu.price_per_hour ? fmt::format("{:.2f}", quantity::in_dollars(*gpu.price_per_hour)) : "", gpu.arch});
+  }
+  return on_screen(table.render());
+}
 
 std::string to_text(std::span<const FormatLine> lines) {
   return lines.size() == 1 ? card_text(lines.front()) : table_text(lines);

@@ -156,16 +156,6 @@ std::string test_case(const RunLine& line, bool strict) {
                      gib(&Verdict::high), reason);
 }
 
-}  // namespace
-
-bool fails(const RunLine& line, bool strict) {
-  if (!line.verdict) return false;
-  const auto kind = line.verdict->kind;
-  return kind == VerdictKind::does_not_fit || !line.reasons.empty() || (strict && kind == VerdictKind::tight);
-}
-
-namespace {
-
 std::string table_of(const Runs& runs, const std::vector<const RunColumn*>& told) {
   Table table(quantity::mapped(told, &RunColumn::align), "");
   table.add_row(heads_of(told));
@@ -174,6 +164,12 @@ std::string table_of(const Runs& runs, const std::vector<const RunColumn*>& told
 }
 
 }  // namespace
+
+bool fails(const RunLine& line, bool strict) {
+  if (!line.verdict) return false;
+  const auto kind = line.verdict->kind;
+  return kind == VerdictKind::does_not_fit || !line.reasons.empty() || (strict && kind == VerdictKind::tight);
+}
 
 /// A line for each run; below them why some fail and, where the screen is too narrow for it, their layouts.
 std::string to_text(const Runs& runs) {

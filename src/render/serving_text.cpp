@@ -13,7 +13,6 @@
 #include <utility>
 
 namespace llmcalc::render {
-
 namespace {
 
 using serving::MemoryLine;
@@ -243,6 +242,15 @@ Paragraph table_of(const ServingReport& report, const TextStyle& style) {
   return block;
 }
 
+Paragraph serving_remarks(const ServingReport& report, const TextStyle& style) {
+  Paragraph block;
+  add_lines(block, labelled("notes", quantity::joined(report.answer.notes, "; "), style));
+  add_lines(block, labelled("assumed", quantity::joined(sentences(report.assumptions), "; "), style));
+  block.least = std::min<std::size_t>(1, block.lines.size());
+  block.prose = true;
+  return block;
+}
+
 }  // namespace
 
 std::vector<std::string> command_lines(std::string command, std::string_view label, const TextStyle& style) {
@@ -287,19 +295,6 @@ Paragraph serving_capacity(const ServingReport& report, const TextStyle& style) 
   if (!keeps_nothing(report)) add_lines(block, labelled("cache", bytes_of(report), style));
   return block;
 }
-
-namespace {
-
-Paragraph serving_remarks(const ServingReport& report, const TextStyle& style) {
-  Paragraph block;
-  add_lines(block, labelled("notes", quantity::joined(report.answer.notes, "; "), style));
-  add_lines(block, labelled("assumed", quantity::joined(sentences(report.assumptions), "; "), style));
-  block.least = std::min<std::size_t>(1, block.lines.size());
-  block.prose = true;
-  return block;
-}
-
-}  // namespace
 
 quantity::Bytes cache_of(const ServingReport& report) {
   const RankMemory& memory = report.answer.memory;

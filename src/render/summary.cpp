@@ -11,10 +11,6 @@
 #include <utility>
 
 namespace llmcalc::render {
-
-void add_lines(Paragraph& block, std::vector<std::string> lines) {
-  std::ranges::move(lines, std::back_inserter(block.lines));
-}
 namespace {
 
 constexpr std::size_t hanging = 2;
@@ -53,39 +49,6 @@ void shorten(std::span<Paragraph> blocks, std::size_t most) {
   }
 }
 
-}  // namespace
-
-std::size_t lines_of_warnings(const std::vector<std::string>& warnings) {
-  constexpr std::size_t lead = std::string_view("llmcalc: warning: ").size();
-  std::size_t lines = 0;
-  for (const auto& warning : warnings) lines += lines_of(wrapped(warning, lead, indent.size())).size();
-  return lines;
-}
-
-std::vector<std::string> labelled(std::string_view label, std::string_view text, const TextStyle& style) {
-  const auto column = indent.size() + label_columns;
-  auto lines = lines_of(wrapped(text, column, column));
-  const std::string padding(label_columns - std::min(label_columns, label.size()), ' ');
-  if (!lines.empty()) lines.front().insert(0, std::string(indent) + paint(label, Ink::heading, style) + padding);
-  return lines;
-}
-
-std::string on_a_screen(std::span<Paragraph> blocks, std::size_t lines) {
-  shorten(blocks, lines);
-  auto gaps = lines - std::min(lines, lines_in(blocks));
-  std::string text;
-  for (const Paragraph& block : blocks) {
-    if (!text.empty() && !block.lines.empty() && !block.adjoins && gaps > 0) {
-      text += '\n';
-      --gaps;
-    }
-    for (const auto& line : block.lines) text.append(line).append("\n");
-  }
-  return text;
-}
-
-namespace {
-
 using answer::Verdict;
 using trust::VerdictKind;
 
@@ -120,14 +83,6 @@ std::string accelerators_of(const Report& report) {
   if (gpu.empty()) return {};
   return gpus.empty() || gpus == "1" ? ", " + gpu : fmt::format(", {} x {}", gpus, gpu);
 }
-
-}  // namespace
-
-std::string run_words(const Report& report) {
-  return fmt::format("{}, {}, {}{}", model_of(report), method_of(report), batch_of(report), accelerators_of(report));
-}
-
-namespace {
 
 struct SpreadTerm {
   std::string_view term;
@@ -181,30 +136,6 @@ std::string smaller_batch_of(const Report& report) {
   });
   return advice == nullptr ? std::string() : "; fits with " + options_of(*advice);
 }
-
-}  // namespace
-
-std::string manner_words(const Report& report, const TextStyle& style) {
-  const auto* line = quantity::find_or_null(report.question, "framework", &spec::Word::term);
-  if (line == nullptr) return {};
-  const bool is_named = line->origin.source != spec::Source::assumed;
-  const auto layout = layout_of(report);
-  auto words = line->text == "generic" ? std::string("the textbook's memory") : "as " + line->text + " runs it";
-  if (!is_named) words += " (name yours with --framework)";
-  if (!layout.empty()) words += ": " + layout;
-  return words + smaller_batch_of(report) + trainers_of(report, style);
-}
-
-std::string need_and_bar_words(const Verdict& verdict, const TextStyle& style, bool bar) {
-  auto words = need_words(verdict, style);
-  if (verdict.kind == VerdictKind::no_accelerator) words += "; name an accelerator with --gpu for a verdict";
-  if (verdict.error.above <= 0 || !bar) return words;
-  const auto unit = unit_of(verdict.high, style);
-  return fmt::format("{}; error bar {} to {} {}", words, in_unit(verdict.low, unit), in_unit(verdict.high, unit),
-                     unit.name);
-}
-
-namespace {
 
 /// Verdict, model, method, sequence, batch and accelerators; how they are run; need, room and error bar.
 Paragraph summary_verdict(const Report& report, const TextStyle& style) {
@@ -262,36 +193,13 @@ Paragraph summary_memory(const Report& report, const TextStyle& style) {
   return block;
 }
 
-}  // namespace
-
 using quantity::format_duration;
-
-std::string step_words(const answer::TimeAnswer& time) {
-  const auto error = time.error.above > 0 ? fmt::format(" ({})", spread_text(time.error)) : std::string();
-  return fmt::format("{}{}, {} tokens/s a GPU, MFU {}", format_duration(time.step), error,
-                     figure_text(time.tokens_per_gpu), quantity::format_percent(time.mfu));
-}
-
-namespace {
 
 std::string cost_of(const answer::TimeAnswer& time) {
   if (!time.cost) return "cost unknown (--price)";
   if (!time.price) return quantity::format_money(*time.cost);
   return fmt::format("{} at {}/h", quantity::format_money(*time.cost), quantity::format_money(*time.price));
 }
-
-}  // namespace
-
-std::string length_words(const Report& report) {
-  const answer::TimeAnswer& time = report.estimate.compute;
-  const auto steps = echoed(report.question, "steps");
-  const auto length = steps.empty() ? quantity::format_tokens(time.tokens) + " tokens" : steps + " steps";
-  if (time.goodput && !time.goodput->makes_progress()) return "never ends: failures come faster than it restarts";
-  return fmt::format("{} for {}, {} GPU-hours, {}", format_duration(time.total), length, figure_text(time.gpu_hours),
-                     cost_of(time));
-}
-
-namespace {
 
 /// A step, the run, what it costs.
 Paragraph summary_time(const Report& report, const TextStyle& style) {
@@ -330,7 +238,93 @@ std::string left_out(const Report& report) {
   return words;
 }
 
+/// Terms that nobody said and the answer depends on.
+Paragraph summary_assumed(const Report& report, const TextStyle& style) {
+  auto assumptions = report.assumptions;
+  std::erase_if(assumptions, [](const auto& each) { return each.term == "framework"; });  // the second line says so
+  Paragraph block = assumed_block(assumptions, style);
+  std::ranges::move(labelled("left out", left_out(report), style), std::back_inserter(block.lines));
+  return block;
+}
+
+/// Where the rest is.
+Paragraph summary_more(const Report&, const TextStyle& style) {
+  return {labelled("more", "--full tables, --explain formulas, --timeline, --format json", style), 0};
+}
+
 }  // namespace
+
+void add_lines(Paragraph& block, std::vector<std::string> lines) {
+  std::ranges::move(lines, std::back_inserter(block.lines));
+}
+
+std::size_t lines_of_warnings(const std::vector<std::string>& warnings) {
+  constexpr std::size_t lead = std::string_view("llmcalc: warning: ").size();
+  std::size_t lines = 0;
+  for (const auto& warning : warnings) lines += lines_of(wrapped(warning, lead, indent.size())).size();
+  return lines;
+}
+
+std::vector<std::string> labelled(std::string_view label, std::string_view text, const TextStyle& style) {
+  const auto column = indent.size() + label_columns;
+  auto lines = lines_of(wrapped(text, column, column));
+  const std::string padding(label_columns - std::min(label_columns, label.size()), ' ');
+  if (!lines.empty()) lines.front().insert(0, std::string(indent) + paint(label, Ink::heading, style) + padding);
+  return lines;
+}
+
+std::string on_a_screen(std::span<Paragraph> blocks, std::size_t lines) {
+  shorten(blocks, lines);
+  auto gaps = lines - std::min(lines, lines_in(blocks));
+  std::string text;
+  for (const Paragraph& block : blocks) {
+    if (!text.empty() && !block.lines.empty() && !block.adjoins && gaps > 0) {
+      text += '\n';
+      --gaps;
+    }
+    for (const auto& line : block.lines) text.append(line).append("\n");
+  }
+  return text;
+}
+
+std::string run_words(const Report& report) {
+  return fmt::format("{}, {}, {}{}", model_of(report), method_of(report), batch_of(report), accelerators_of(report));
+}
+
+std::string manner_words(const Report& report, const TextStyle& style) {
+  const auto* line = quantity::find_or_null(report.question, "framework", &spec::Word::term);
+  if (line == nullptr) return {};
+  const bool is_named = line->origin.source != spec::Source::assumed;
+  const auto layout = layout_of(report);
+  auto words = line->text == "generic" ? std::string("the textbook's memory") : "as " + line->text + " runs it";
+  if (!is_named) words += " (name yours with --framework)";
+  if (!layout.empty()) words += ": " + layout;
+  return words + smaller_batch_of(report) + trainers_of(report, style);
+}
+
+std::string need_and_bar_words(const Verdict& verdict, const TextStyle& style, bool bar) {
+  auto words = need_words(verdict, style);
+  if (verdict.kind == VerdictKind::no_accelerator) words += "; name an accelerator with --gpu for a verdict";
+  if (verdict.error.above <= 0 || !bar) return words;
+  const auto unit = unit_of(verdict.high, style);
+  return fmt::format("{}; error bar {} to {} {}", words, in_unit(verdict.low, unit), in_unit(verdict.high, unit),
+                     unit.name);
+}
+
+std::string step_words(const answer::TimeAnswer& time) {
+  const auto error = time.error.above > 0 ? fmt::format(" ({})", spread_text(time.error)) : std::string();
+  return fmt::format("{}{}, {} tokens/s a GPU, MFU {}", format_duration(time.step), error,
+                     figure_text(time.tokens_per_gpu), quantity::format_percent(time.mfu));
+}
+
+std::string length_words(const Report& report) {
+  const answer::TimeAnswer& time = report.estimate.compute;
+  const auto steps = echoed(report.question, "steps");
+  const auto length = steps.empty() ? quantity::format_tokens(time.tokens) + " tokens" : steps + " steps";
+  if (time.goodput && !time.goodput->makes_progress()) return "never ends: failures come faster than it restarts";
+  return fmt::format("{} for {}, {} GPU-hours, {}", format_duration(time.total), length, figure_text(time.gpu_hours),
+                     cost_of(time));
+}
 
 std::vector<std::string> sentences(const std::vector<spec::Assumption>& assumptions) {
   return quantity::mapped(assumptions, &spec::Assumption::sentence);
@@ -347,24 +341,6 @@ Paragraph assumed_block(const std::vector<spec::Assumption>& assumptions, const 
   block.least = std::min<std::size_t>(1, block.lines.size());
   return block;
 }
-
-namespace {
-
-/// Terms that nobody said and the answer depends on.
-Paragraph summary_assumed(const Report& report, const TextStyle& style) {
-  auto assumptions = report.assumptions;
-  std::erase_if(assumptions, [](const auto& each) { return each.term == "framework"; });  // the second line says so
-  Paragraph block = assumed_block(assumptions, style);
-  std::ranges::move(labelled("left out", left_out(report), style), std::back_inserter(block.lines));
-  return block;
-}
-
-/// Where the rest is.
-Paragraph summary_more(const Report&, const TextStyle& style) {
-  return {labelled("more", "--full tables, --explain formulas, --timeline, --format json", style), 0};
-}
-
-}  // namespace
 
 Paragraph summary_last(const Report& report, const TextStyle& style) {
   const auto& verdict = report.estimate.verdict;

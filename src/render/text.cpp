@@ -21,15 +21,6 @@
 #include <utility>
 
 namespace llmcalc::render {
-
-MemoryUnit unit_of(quantity::Bytes size, const TextStyle& style) {
-  return find_memory_unit(style.unit).value_or(memory_unit_for(size));
-}
-
-MemoryUnit memory_unit_of(const answer::Estimate& estimate, const TextStyle& style) {
-  return unit_of(std::max(estimate.verdict.capacity, estimate.verdict.needed), style);
-}
-
 namespace {
 
 std::string amount(quantity::Bytes size, const MemoryUnit& unit) {
@@ -46,90 +37,11 @@ std::string_view doubt_words(trust::Doubt doubt) {
   return "";
 }
 
-}  // namespace
-
-std::string need_words(const answer::Verdict& verdict, const TextStyle& style) {
-  const auto [capacity, needed] = std::pair(verdict.capacity, verdict.needed);
-  const auto unit = unit_of(std::max(needed, quantity::gib(1)), style);
-  if (verdict.kind == trust::VerdictKind::no_accelerator) return "needs " + amount(needed, unit);
-  const auto whole = unit_of(capacity, style);
-  const auto of = fmt::format("needs {} of {}", unit.name == whole.name ? in_unit(needed, unit) : amount(needed, unit),
-                              amount(capacity, whole));
-  if (needed > capacity) {
-    const auto short_of = needed - capacity;
-    return fmt::format("{}, {} short", of, unit.name == whole.name ? in_unit(short_of, unit) : amount(short_of, unit));
-  }
-  return fmt::format("{} ({}), {} free{}", of, share_text(needed / capacity), in_unit(capacity - needed, whole),
-                     doubt_words(verdict.doubt));
-}
-
-namespace {
-
 constexpr std::size_t explanation_indent = 6;
-
-}  // namespace
-
-void add_explanation(Table& table, const answer::Explanation& why, const TextStyle& style) {
-  if (!style.explain) return;
-  const auto add = [&](std::string_view lead, std::string_view text) {
-    if (!text.empty()) table.add_prose(explanation_indent, paint(std::string(lead).append(text), Ink::dim, style));
-  };
-  add("", why.formula);
-  add("= ", why.numbers);
-  add("source: ", why.source);
-}
 
 constexpr double whole_from = 1e3;    // below, decimals carry information
 constexpr double whole_until = 1e15;  // from there on an exponent reads better than six groups of figure_digits
 constexpr int figure_digits = 3;
-
-std::string figure_text(double value) {
-  if (value >= whole_from && value < whole_until) return quantity::format_count(std::llround(value));
-  return quantity::format_number(value, figure_digits);
-}
-
-std::string verdict_word(trust::VerdictKind kind, const TextStyle& style) {
-  switch (kind) {
-    case trust::VerdictKind::fits: return paint("FITS", Ink::good, style);
-    case trust::VerdictKind::tight: return paint("TIGHT", Ink::caution, style);
-    case trust::VerdictKind::does_not_fit: return paint("DOES NOT FIT", Ink::bad, style);
-    case trust::VerdictKind::no_accelerator: break;
-  }
-  return paint("NO VERDICT", Ink::caution, style);
-}
-
-std::string verdict_word(trust::VerdictKind kind, const std::vector<std::string>& broken_limits,
-                         const TextStyle& style) {
-  const bool fits = kind != trust::VerdictKind::does_not_fit;
-  return fits && !broken_limits.empty() ? paint("OVER LIMIT", Ink::bad, style) : verdict_word(kind, style);
-}
-
-std::string verdict_word(const Report& report, const TextStyle& style) {
-  return verdict_word(report.estimate.verdict.kind, report.broken_limits, style);
-}
-
-std::string echoed(const std::vector<spec::Word>& question, std::string_view term) {
-  const auto* line = quantity::find_or_null(question, term, &spec::Word::term);
-  return line == nullptr ? std::string() : shown(line->text, Medium::line);
-}
-
-std::string host_need_words(const answer::Verdict& verdict) {
-  const auto [capacity, needed] = std::pair(verdict.host_capacity, verdict.host_needed);
-  if (needed == quantity::Bytes{}) return {};
-  const auto gib = quantity::in_gib;
-  auto words = fmt::format("host needs {:.2f}", gib(needed));
-  if (capacity == quantity::Bytes{}) return words + " GiB a machine";
-  words += fmt::format(" of {:.2f} GiB a machine", gib(capacity));
-  return needed > capacity ? fmt::format("{}, {:.2f} short", words, gib(needed - capacity)) : words;
-}
-
-std::string peak_words(const answer::MemoryAnswer& memory) {
-  const auto place = memory.peak_place.empty() ? std::string(memory::name_of(memory.peak_phase)) : memory.peak_place;
-  if (memory.stages.size() < 2) return "peak in " + place;
-  return fmt::format("peak in {} on pipeline stage {} of {}", place, memory.stage, memory.stages.size());
-}
-
-namespace {
 
 using answer::Verdict;
 using trust::VerdictKind;
@@ -161,8 +73,6 @@ std::string verdict_section(const Report& report, const TextStyle& style) {
   if (!bar.empty()) text += fmt::format("  {}\n", paint(wrapped(bar, indent, indent), Ink::dim, style));
   return text;
 }
-
-using trust::VerdictKind;
 
 std::string room_left(const search::Headroom& headroom, const TextStyle& style) {
   Table table({Align::left, Align::right, Align::left});
@@ -349,6 +259,85 @@ std::string notes_section(const Report& report, const TextStyle& style) {
 }
 
 }  // namespace
+
+MemoryUnit unit_of(quantity::Bytes size, const TextStyle& style) {
+  return find_memory_unit(style.unit).value_or(memory_unit_for(size));
+}
+
+MemoryUnit memory_unit_of(const answer::Estimate& estimate, const TextStyle& style) {
+  return unit_of(std::max(estimate.verdict.capacity, estimate.verdict.needed), style);
+}
+
+std::string need_words(const answer::Verdict& verdict, const TextStyle& style) {
+  const auto [capacity, needed] = std::pair(verdict.capacity, verdict.needed);
+  const auto unit = unit_of(std::max(needed, quantity::gib(1)), style);
+  if (verdict.kind == trust::VerdictKind::no_accelerator) return "needs " + amount(needed, unit);
+  const auto whole = unit_of(capacity, style);
+  const auto of = fmt::format("needs {} of {}", unit.name == whole.name ? in_unit(needed, unit) : amount(needed, unit),
+                              amount(capacity, whole));
+  if (needed > capacity) {
+    const auto short_of = needed - capacity;
+    return fmt::format("{}, {} short", of, unit.name == whole.name ? in_unit(short_of, unit) : amount(short_of, unit));
+  }
+  return fmt::format("{} ({}), {} free{}", of, share_text(needed / capacity), in_unit(capacity - needed, whole),
+                     doubt_words(verdict.doubt));
+}
+
+void add_explanation(Table& table, const answer::Explanation& why, const TextStyle& style) {
+  if (!style.explain) return;
+  const auto add = [&](std::string_view lead, std::string_view text) {
+    if (!text.empty()) table.add_prose(explanation_indent, paint(std::string(lead).append(text), Ink::dim, style));
+  };
+  add("", why.formula);
+  add("= ", why.numbers);
+  add("source: ", why.source);
+}
+
+std::string figure_text(double value) {
+  if (value >= whole_from && value < whole_until) return quantity::format_count(std::llround(value));
+  return quantity::format_number(value, figure_digits);
+}
+
+std::string verdict_word(trust::VerdictKind kind, const TextStyle& style) {
+  switch (kind) {
+    case trust::VerdictKind::fits: return paint("FITS", Ink::good, style);
+    case trust::VerdictKind::tight: return paint("TIGHT", Ink::caution, style);
+    case trust::VerdictKind::does_not_fit: return paint("DOES NOT FIT", Ink::bad, style);
+    case trust::VerdictKind::no_accelerator: break;
+  }
+  return paint("NO VERDICT", Ink::caution, style);
+}
+
+std::string verdict_word(trust::VerdictKind kind, const std::vector<std::string>& broken_limits,
+                         const TextStyle& style) {
+  const bool fits = kind != trust::VerdictKind::does_not_fit;
+  return fits && !broken_limits.empty() ? paint("OVER LIMIT", Ink::bad, style) : verdict_word(kind, style);
+}
+
+std::string verdict_word(const Report& report, const TextStyle& style) {
+  return verdict_word(report.estimate.verdict.kind, report.broken_limits, style);
+}
+
+std::string echoed(const std::vector<spec::Word>& question, std::string_view term) {
+  const auto* line = quantity::find_or_null(question, term, &spec::Word::term);
+  return line == nullptr ? std::string() : shown(line->text, Medium::line);
+}
+
+std::string host_need_words(const answer::Verdict& verdict) {
+  const auto [capacity, needed] = std::pair(verdict.host_capacity, verdict.host_needed);
+  if (needed == quantity::Bytes{}) return {};
+  const auto gib = quantity::in_gib;
+  auto words = fmt::format("host needs {:.2f}", gib(needed));
+  if (capacity == quantity::Bytes{}) return words + " GiB a machine";
+  words += fmt::format(" of {:.2f} GiB a machine", gib(capacity));
+  return needed > capacity ? fmt::format("{}, {:.2f} short", words, gib(needed - capacity)) : words;
+}
+
+std::string peak_words(const answer::MemoryAnswer& memory) {
+  const auto place = memory.peak_place.empty() ? std::string(memory::name_of(memory.peak_phase)) : memory.peak_place;
+  if (memory.stages.size() < 2) return "peak in " + place;
+  return fmt::format("peak in {} on pipeline stage {} of {}", place, memory.stage, memory.stages.size());
+}
 
 std::string to_text(const Report& report, const TextStyle& style) {
   if (!style.full && !style.explain && !style.timeline) return on_screen(summary(report, style), style);

@@ -7,7 +7,6 @@
 #include <iterator>
 
 namespace llmcalc::render {
-
 namespace {
 
 using answer::LedgerLine;
@@ -78,48 +77,6 @@ std::string levels(const MemoryAnswer& memory, const MemoryUnit& unit, const Tex
   return table.render();
 }
 
-}  // namespace
-
-std::string ledger_section(const Report& report, const TextStyle& style) {
-  const MemoryAnswer& memory = report.estimate.memory;
-  const auto unit = memory_unit_of(report.estimate, style);
-  Table table({Align::left, Align::right, Align::right, Align::left});
-  table.add_row({paint("memory at the peak", Ink::heading, style), std::string(unit.name), "share"});
-  for (const auto& line : memory.ledger) add_ledger_line(table, line, memory.peak_needed, unit, style);
-  table.add_row(
-      {"total", in_unit(memory.peak_needed, unit), share_text(share_of(memory.peak_needed, memory.peak_needed))});
-  if (std::ranges::any_of(memory.ledger, &LedgerLine::empirical)) {
-    table.add_line(paint("  * measured constant of the runtime", Ink::dim, style));
-  }
-  return table.render();
-}
-
-std::string phases_section(const Report& report, const TextStyle& style) {
-  const MemoryAnswer& memory = report.estimate.memory;
-  const auto unit = memory_unit_of(report.estimate, style);
-  Table table({Align::left, Align::right, Align::left});
-  const auto add = [&](std::string_view label, Bytes size, std::string_view remark) {
-    table.add_row({std::string(label), in_unit(size, unit), paint(remark, Ink::dim, style)});
-  };
-  table.add_row({paint("allocated", Ink::heading, style), std::string(unit.name)});
-  for (const auto& phase : memory.phases) {
-    if (phase.allocated == Bytes{}) continue;  // it runs on another stage
-    const bool peak = phase.phase == memory.peak_phase;
-    add(memory::name_of(phase.phase), phase.allocated, peak ? "peak" : "");
-    if (peak) add_explanation(table, memory.peak_why, style);
-  }
-  add("between steps", memory.persistent, "");
-  const auto trains = [](const answer::PhasePeak& peak) {
-    return peak.phase == memory::Phase::optimizer && peak.allocated > Bytes{};
-  };
-  if (std::ranges::any_of(memory.phases, trains)) {
-    add("first step", memory.peak_first_step, "before optimizer states exist");
-  }
-  return table.render() + '\n' + stages(memory, unit, style) + levels(memory, unit, style);
-}
-
-namespace {
-
 using answer::TimelinePoint;
 
 constexpr std::size_t most_rows = 40;
@@ -166,6 +123,44 @@ std::string place_of(const GraphRow& row) {
 }
 
 }  // namespace
+
+std::string ledger_section(const Report& report, const TextStyle& style) {
+  const MemoryAnswer& memory = report.estimate.memory;
+  const auto unit = memory_unit_of(report.estimate, style);
+  Table table({Align::left, Align::right, Align::right, Align::left});
+  table.add_row({paint("memory at the peak", Ink::heading, style), std::string(unit.name), "share"});
+  for (const auto& line : memory.ledger) add_ledger_line(table, line, memory.peak_needed, unit, style);
+  table.add_row(
+      {"total", in_unit(memory.peak_needed, unit), share_text(share_of(memory.peak_needed, memory.peak_needed))});
+  if (std::ranges::any_of(memory.ledger, &LedgerLine::empirical)) {
+    table.add_line(paint("  * measured constant of the runtime", Ink::dim, style));
+  }
+  return table.render();
+}
+
+std::string phases_section(const Report& report, const TextStyle& style) {
+  const MemoryAnswer& memory = report.estimate.memory;
+  const auto unit = memory_unit_of(report.estimate, style);
+  Table table({Align::left, Align::right, Align::left});
+  const auto add = [&](std::string_view label, Bytes size, std::string_view remark) {
+    table.add_row({std::string(label), in_unit(size, unit), paint(remark, Ink::dim, style)});
+  };
+  table.add_row({paint("allocated", Ink::heading, style), std::string(unit.name)});
+  for (const auto& phase : memory.phases) {
+    if (phase.allocated == Bytes{}) continue;  // it runs on another stage
+    const bool peak = phase.phase == memory.peak_phase;
+    add(memory::name_of(phase.phase), phase.allocated, peak ? "peak" : "");
+    if (peak) add_explanation(table, memory.peak_why, style);
+  }
+  add("between steps", memory.persistent, "");
+  const auto trains = [](const answer::PhasePeak& peak) {
+    return peak.phase == memory::Phase::optimizer && peak.allocated > Bytes{};
+  };
+  if (std::ranges::any_of(memory.phases, trains)) {
+    add("first step", memory.peak_first_step, "before optimizer states exist");
+  }
+  return table.render() + '\n' + stages(memory, unit, style) + levels(memory, unit, style);
+}
 
 std::string timeline_section(const Report& report, const TextStyle& style) {
   const auto& memory = report.estimate.memory;

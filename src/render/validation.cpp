@@ -115,18 +115,6 @@ std::string summary_table(const trust::Validation& validation) {
   return table.render();
 }
 
-}  // namespace
-
-std::string to_text(const trust::Validation& validation) {
-  std::string text;
-  if (!validation.rows.empty()) text = row_table(validation) + "\n" + summary_table(validation) + "\n";
-  if (!validation.judged.empty()) text += "  verdicts: " + one_line(verdict_sentence(validation.judged)) + "\n";
-  for (const auto& skipped : validation.skipped) text += "  skipped " + one_line(skipped_sentence(skipped)) + "\n";
-  return text.empty() ? "  no rows\n" : on_screen(text);
-}
-
-namespace {
-
 /// Two columns of words and then figures.
 std::string table(const Cells& header, const std::vector<Cells>& rows) {
   Cells alignment(header.size(), "---:");
@@ -148,6 +136,14 @@ std::vector<Cells> furthest_rows(const std::vector<trust::Comparison>& rows) {
 }
 
 }  // namespace
+
+std::string to_text(const trust::Validation& validation) {
+  std::string text;
+  if (!validation.rows.empty()) text = row_table(validation) + "\n" + summary_table(validation) + "\n";
+  if (!validation.judged.empty()) text += "  verdicts: " + one_line(verdict_sentence(validation.judged)) + "\n";
+  for (const auto& skipped : validation.skipped) text += "  skipped " + one_line(skipped_sentence(skipped)) + "\n";
+  return text.empty() ? "  no rows\n" : on_screen(text);
+}
 
 std::string to_markdown(const trust::Validation& validation) {
   std::vector<std::string> parts;

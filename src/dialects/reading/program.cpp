@@ -13,13 +13,6 @@
 #include <array>
 
 namespace llmcalc::dialects {
-
-bool is_line_of_python(std::string_view line) {
-  const bool imports = line.starts_with("from ") && line.find(" import ") != line.npos;
-  const bool defines = line.starts_with("def ") || line.starts_with("#!/usr/bin/env python");
-  return imports || defines || line.starts_with("import ");
-}
-
 namespace {
 
 /// The word that ends the here-document which a line of a shell script begins.
@@ -94,14 +87,6 @@ bool turns_on(std::string_view text, std::string_view name) {
                   text.find("unsloth") == text.npos ? "trl" : "unsloth", narrow ? "qlora" : "lora", suggested(text)));
 }
 
-}  // namespace
-
-void refuse_python(std::string_view text, std::string_view place) {
-  if (is_python(text)) refuse_program(text, place, "Python program");
-}
-
-namespace {
-
 /// Lines behind "!" with those that they go on in, and cells of %%bash and %%sh, each on its line of the file:
 /// notebooks are written a line of a cell on a line.
 std::string shell_in(std::string_view notebook) {
@@ -123,6 +108,16 @@ std::string shell_in(std::string_view notebook) {
 }
 
 }  // namespace
+
+bool is_line_of_python(std::string_view line) {
+  const bool imports = line.starts_with("from ") && line.find(" import ") != line.npos;
+  const bool defines = line.starts_with("def ") || line.starts_with("#!/usr/bin/env python");
+  return imports || defines || line.starts_with("import ");
+}
+
+void refuse_python(std::string_view text, std::string_view place) {
+  if (is_python(text)) refuse_program(text, place, "Python program");
+}
 
 std::optional<std::string> commands_in_notebook(const Node& file, std::string_view text, std::string_view place) {
   const Node* cells = file.find("cells");

@@ -32,83 +32,6 @@ bool is_flow_of_yaml(std::string_view body, std::string_view place) {
   return !first.empty() && std::isalpha(static_cast<unsigned char>(first.front())) != 0;
 }
 
-}  // namespace
-
-bool take_line(std::string_view& text, std::string_view& line) {
-  while (!text.empty()) {
-    line = quantity::trim(quantity::take_until(text, "\n"));
-    if (!line.empty() && !line.starts_with('#')) return true;
-  }
-  return false;
-}
-
-bool looks_like_shell(std::string_view text) { return text.starts_with("#!") || text.find("#SBATCH") != text.npos; }
-
-bool looks_like_dockerfile(std::string_view text) {
-  constexpr std::string_view instructions[] = {"RUN ", "CMD ", "ENTRYPOINT ", "COPY ", "WORKDIR ", "ENV ", "EXPOSE "};
-  bool from = false;
-  bool builds = false;
-  for (std::string_view line; take_line(text, line);) {
-    from = from || line.starts_with("FROM ");
-    builds = builds || std::ranges::any_of(instructions, [&](std::string_view word) { return line.starts_with(word); });
-  }
-  return from && builds;
-}
-
-bool begins_like_settings(std::string_view text) {
-  std::string_view line;
-  if (!take_line(text, line)) return true;
-  const auto key = line.substr(0, line.find_first_of(" \t"));
-  return line.starts_with('{') || line.starts_with('[') || line.starts_with("//") || line.starts_with("---") ||
-         line.starts_with('-') || key.ends_with(':') || line.find(" = ") != line.npos;
-}
-
-Node parse_settings(std::string_view text, std::string_view place) {
-  const auto body = quantity::trim(text);
-  if (is_flow_of_yaml(body, place)) return parse_yaml(text, place);
-  if (body.starts_with('{') || body.starts_with("//")) return parse_commented_json(text, place);
-  if (looks_like_toml(text)) return parse_toml(text, place);
-  return parse_yaml(text, place);
-}
-
-void unwrap_wandb(Settings& settings) {
-  if (!settings.has("wandb_version") && !settings.has("_wandb.value.cli_version")) return;
-  Settings all;
-  for (Setting setting : settings.all()) {
-    const auto key = quantity::without_end(setting.key, ".value");
-    if (setting.key.starts_with("_wandb") || setting.key.starts_with("wandb_") || key.size() == setting.key.size())
-      continue;
-    setting.key = std::string(key);
-    all.put(std::move(setting));
-  }
-  settings = std::move(all);
-}
-
-void name_trainer(std::string_view python_class, Settings& settings) {
-  const std::string name = quantity::to_lower(python_class);
-  const auto words_of = [](std::string_view key) {
-    return spellings_of(find_row(row_of(Dialect::trainer), key)->words);
-  };
-  const auto owners = words_of("arguments_of");
-  const auto* owner =
-      quantity::find_if_or_null(owners, [&](const Spelling& each) { return name.starts_with(each.theirs); });
-  if (owner == nullptr || settings.all().empty()) return;
-  const std::string where = settings.all().front().where;
-  if (!owner->ours.empty()) settings.put({"arguments_of", std::string(owner->ours), {}, where});
-  const auto written = std::string_view(name).substr(name.find(' ') + 1);
-  const auto trainer = quantity::without_start(quantity::without_end(written, "config"), owner->theirs);
-  if (!written.ends_with("config")) return;
-  const auto algorithms = words_of("algorithm");
-  const auto* other = quantity::find_or_null(algorithms, trainer, &Spelling::theirs);
-  settings.put({"algorithm", std::string(other == nullptr ? trainer : other->ours), {}, where});
-}
-
-const Format* format_of(const Settings& settings) {
-  return quantity::find_if_or_null(formats(), [&](const Format& each) { return recognizes(each, settings); });
-}
-
-namespace {
-
 std::optional<std::string> commands_in_blocks(std::string_view text) {
   std::string script;
   bool inside = false;
@@ -208,15 +131,6 @@ std::optional<std::string> commands_in_unit(std::string_view text) {
   return script;
 }
 
-}  // namespace
-
-std::optional<std::string> commands_in(std::string_view text) {
-  auto unit = commands_in_unit(text);
-  return unit ? std::move(unit) : commands_in_blocks(text);
-}
-
-namespace {
-
 constexpr Spelling adapters[] = {
     {"lora", "lora"}, {"adalora", "adalora"}, {"ia3", "ia3"}, {"prompt_tuning", "prompt"}, {"prefix_tuning", "prefix"}};
 
@@ -288,6 +202,84 @@ void take_stored_quant(const Node& file, std::string_view place, Reading& readin
 }
 
 }  // namespace
+
+bool take_line(std::string_view& text, std::string_view& line) {
+  while (!text.empty()) {
+    line = quantity::trim(quantity::take_until(text, "\n"));
+    if (!line.empty() && !line.starts_with('#')) return true;
+  }
+  return false;
+}
+
+bool looks_like_shell(std::string_view text) { return text.starts_with("#!") || text.find("#SBATCH") != text.npos; }
+
+bool looks_like_dockerfile(std::string_view text) {
+  constexpr std::string_view instructions[] = {"RUN ", "CMD ", "ENTRYPOINT ", "COPY ", "WORKDIR ", "ENV ", "EXPOSE "};
+  bool from = false;
+  bool builds = false;
+  for (std::string_view line; take_line(text, line);) {
+    from = from || line.starts_with("FROM ");
+    builds = builds || std::ranges::any_of(instructions, [&](std::string_view word) { return line.starts_with(word); });
+  }
+  return from && builds;
+}
+
+bool begins_like_settings(std::string_view text) {
+  std::string_view line;
+  if (!take_line(text, line)) return true;
+  const auto key = line.substr(0, line.find_first_of(" \t"));
+  return line.starts_with('{') || line.starts_with('[') || line.starts_with("//") || line.starts_with("---") ||
+         line.starts_with('-') || key.ends_with(':') || line.find(" = ") != line.npos;
+}
+
+Node parse_settings(std::string_view text, std::string_view place) {
+  const auto body = quantity::trim(text);
+  if (is_flow_of_yaml(body, place)) return parse_yaml(text, place);
+  if (body.starts_with('{') || body.starts_with("//")) return parse_commented_json(text, place);
+  if (looks_like_toml(text)) return parse_toml(text, place);
+  return parse_yaml(text, place);
+}
+
+void unwrap_wandb(Settings& settings) {
+  if (!settings.has("wandb_version") && !settings.has("_wandb.value.cli_version")) return;
+  Settings all;
+  for (Setting setting : settings.all()) {
+    const auto key = quantity::without_end(setting.key, ".value");
+    if (setting.key.starts_with("_wandb") || setting.key.starts_with("wandb_") || key.size() == setting.key.size())
+      continue;
+    setting.key = std::string(key);
+    all.put(std::move(setting));
+  }
+  settings = std::move(all);
+}
+
+void name_trainer(std::string_view python_class, Settings& settings) {
+  const std::string name = quantity::to_lower(python_class);
+  const auto words_of = [](std::string_view key) {
+    return spellings_of(find_row(row_of(Dialect::trainer), key)->words);
+  };
+  const auto owners = words_of("arguments_of");
+  const auto* owner =
+      quantity::find_if_or_null(owners, [&](const Spelling& each) { return name.starts_with(each.theirs); });
+  if (owner == nullptr || settings.all().empty()) return;
+  const std::string where = settings.all().front().where;
+  if (!owner->ours.empty()) settings.put({"arguments_of", std::string(owner->ours), {}, where});
+  const auto written = std::string_view(name).substr(name.find(' ') + 1);
+  const auto trainer = quantity::without_start(quantity::without_end(written, "config"), owner->theirs);
+  if (!written.ends_with("config")) return;
+  const auto algorithms = words_of("algorithm");
+  const auto* other = quantity::find_or_null(algorithms, trainer, &Spelling::theirs);
+  settings.put({"algorithm", std::string(other == nullptr ? trainer : other->ours), {}, where});
+}
+
+const Format* format_of(const Settings& settings) {
+  return quantity::find_if_or_null(formats(), [&](const Format& each) { return recognizes(each, settings); });
+}
+
+std::optional<std::string> commands_in(std::string_view text) {
+  auto unit = commands_in_unit(text);
+  return unit ? std::move(unit) : commands_in_blocks(text);
+}
 
 void add_stored_quant(std::string_view text, std::string_view place, Reading& reading) {
   take_stored_quant(parse_commented_json(text, place), place, reading);

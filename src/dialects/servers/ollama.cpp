@@ -55,6 +55,34 @@ constexpr Told told[] = {{"OLLAMA_CONTEXT_LENGTH", &context},
                          {"OLLAMA_FLASH_ATTENTION", &flash},
                          {"draft_num_predict", &drafted}};
 
+struct Instruction {
+  std::string name;
+  std::string_view argument;
+};
+
+Instruction instruction_of(std::string_view line) {
+  line = quantity::trim(line);
+  const auto end = std::min(line.find_first_of(" \t"), line.size());
+  return {quantity::to_lower(line.substr(0, end)), quantity::trim(line.substr(end))};
+}
+
+/// Words that a Modelfile may begin with.
+constexpr std::string_view instructions[] = {"from",    "parameter", "template", "system",
+                                             "adapter", "license",   "message",  "requires"};
+
+/// People write comments behind numbers.
+std::string_view without_comment(std::string_view value) {
+  const auto comment = value.find(" #");
+  return comment == value.npos ? value : quantity::trim(value.substr(0, comment));
+}
+
+/// Whether a text in three quotes begins on a line and does not end there.
+bool opens_text(std::string_view argument) {
+  constexpr std::string_view quotes = "\"\"\"";
+  const auto first = argument.find(quotes);
+  return first != std::string_view::npos && argument.find(quotes, first + quotes.size()) == std::string_view::npos;
+}
+
 }  // namespace
 
 void modelfile_rules(Sheet& sheet) {
@@ -88,38 +116,6 @@ std::string start_ollama(const ServerLetter& letter) {
   return fmt::format("printf \"FROM {}{}\\n\" > Modelfile; {}ollama create served -f Modelfile && ollama run served",
                      model.name, parameters, server);
 }
-
-namespace {
-
-struct Instruction {
-  std::string name;
-  std::string_view argument;
-};
-
-Instruction instruction_of(std::string_view line) {
-  line = quantity::trim(line);
-  const auto end = std::min(line.find_first_of(" \t"), line.size());
-  return {quantity::to_lower(line.substr(0, end)), quantity::trim(line.substr(end))};
-}
-
-/// Words that a Modelfile may begin with.
-constexpr std::string_view instructions[] = {"from",    "parameter", "template", "system",
-                                             "adapter", "license",   "message",  "requires"};
-
-/// People write comments behind numbers.
-std::string_view without_comment(std::string_view value) {
-  const auto comment = value.find(" #");
-  return comment == value.npos ? value : quantity::trim(value.substr(0, comment));
-}
-
-/// Whether a text in three quotes begins on a line and does not end there.
-bool opens_text(std::string_view argument) {
-  constexpr std::string_view quotes = "\"\"\"";
-  const auto first = argument.find(quotes);
-  return first != std::string_view::npos && argument.find(quotes, first + quotes.size()) == std::string_view::npos;
-}
-
-}  // namespace
 
 std::optional<Settings> parse_modelfile(std::string_view text, std::string_view place) {
   Settings settings;

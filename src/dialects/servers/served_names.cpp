@@ -22,33 +22,6 @@ std::string file_suffix(Quant quant) {
   return name;
 }
 
-}  // namespace
-
-bool is_gguf_repository(std::string_view name) {
-  return name.find('/') != name.npos && quantity::to_lower(name).find("gguf") != std::string::npos;
-}
-
-std::string fetched(const ServedNames& names, Quant quant) {
-  const auto colon = std::min(names.model.find(':'), names.model.size());
-  const std::string tag = quantity::to_lower(names.model.substr(std::min(colon + 1, names.model.size())));
-  // files whose experts are published narrow have no such tag, and their repositories one file or a usual one
-  if (tag.empty() && quant == Quant::mxfp4_moe) return names.model;
-  const bool says_another = !tag.empty() && !quantity::contains(formats::all_quants(), tag, &formats::QuantFacts::name);
-  return says_another ? names.model : names.model.substr(0, colon) + ":" + file_suffix(quant);  // "UD-Q4_K_XL"
-}
-
-std::string gguf_file(const ServedNames& names, Quant quant) {
-  const std::string& id = names.weights();
-  return fmt::format("{}-{}.gguf", id.substr(id.rfind('/') + 1), file_suffix(quant));
-}
-
-std::string ggml_word(CacheType type) {
-  if (type == CacheType::f16) return "f16";
-  return type == CacheType::f32 ? "f32" : std::string(spec::name_of(type));
-}
-
-namespace {
-
 /// How publishers call a checkpoint whose weights are not those under the model's id.
 struct Suffix {
   Quant quant;
@@ -90,6 +63,29 @@ bool is_like(std::string_view name, std::string_view pattern) {
 }
 
 }  // namespace
+
+bool is_gguf_repository(std::string_view name) {
+  return name.find('/') != name.npos && quantity::to_lower(name).find("gguf") != std::string::npos;
+}
+
+std::string fetched(const ServedNames& names, Quant quant) {
+  const auto colon = std::min(names.model.find(':'), names.model.size());
+  const std::string tag = quantity::to_lower(names.model.substr(std::min(colon + 1, names.model.size())));
+  // files whose experts are published narrow have no such tag, and their repositories one file or a usual one
+  if (tag.empty() && quant == Quant::mxfp4_moe) return names.model;
+  const bool says_another = !tag.empty() && !quantity::contains(formats::all_quants(), tag, &formats::QuantFacts::name);
+  return says_another ? names.model : names.model.substr(0, colon) + ":" + file_suffix(quant);  // "UD-Q4_K_XL"
+}
+
+std::string gguf_file(const ServedNames& names, Quant quant) {
+  const std::string& id = names.weights();
+  return fmt::format("{}-{}.gguf", id.substr(id.rfind('/') + 1), file_suffix(quant));
+}
+
+std::string ggml_word(CacheType type) {
+  if (type == CacheType::f16) return "f16";
+  return type == CacheType::f32 ? "f32" : std::string(spec::name_of(type));
+}
 
 ServedAs served_as(const ServerLetter& letter) {
   const Quant quant = letter.serving().quant;

@@ -38,66 +38,6 @@ double factor_of(char suffix) {
   }
 }
 
-}  // namespace
-
-void take_human_number(Sheet& sheet, std::initializer_list<std::string_view> keys, std::string_view term) {
-  const Setting* setting = sheet.find(keys);
-  if (setting == nullptr || says_nothing(*setting) || setting->text.starts_with('-')) return;
-  const double factor = factor_of(setting->text.back());
-  if (factor == 0) return sheet.say(term, setting->text, *setting);
-  double value = 0;
-  const char* end = setting->text.data() + setting->text.size() - 1;
-  const auto read = std::from_chars(setting->text.data(), end, value);
-  constexpr double most = 1e15;
-  if (read.ec != std::errc() || read.ptr != end || !(value >= 0 && value * factor < most)) {
-    throw quantity::BadInput(setting->where, quantity::quoted(setting->text) + " is no number of vLLM's", "32k or 32K");
-  }
-  sheet.say(term, std::to_string(std::llround(value * factor)), *setting);
-}
-
-void take_served_model(Sheet& sheet, std::initializer_list<std::string_view> keys) { sheet.take("model", keys); }
-
-std::string value_in(const Sheet& sheet, std::string_view key, std::string_view name) {
-  const Setting* whole = sheet.find(key);
-  if (whole != nullptr && whole->text.find('{') != std::string::npos) {
-    const Node config = parse_commented_json(whole->text, whole->where);
-    const Node* found = config.find(name);
-    return found == nullptr ? std::string() : found->text;
-  }
-  const Setting* said = sheet.find(std::string(key).append(".").append(name));
-  return said == nullptr ? std::string() : said->text;
-}
-
-void take_weight_type(Sheet& sheet) {
-  const auto* type = quantity::find_or_null(weight_types, sheet.text("dtype"), &Spelling::theirs);
-  if (type != nullptr && !sheet.has("quant")) sheet.say("quant", std::string(type->ours), *sheet.find("dtype"));
-}
-
-std::string eagle_layers(std::string_view checkpoint) {
-  return checkpoint.empty() ? "eagle" : "eagle=" + std::string(checkpoint);
-}
-
-void take_speculation(Sheet& sheet, std::string_view key) {
-  const std::string name(key);
-  const Setting* setting = sheet.find({key, name + ".method", name + ".model"});
-  if (setting == nullptr) return;
-  const std::string method = quantity::to_lower(value_in(sheet, key, "method"));
-  const std::string model = value_in(sheet, key, "model");
-  const std::string tokens = value_in(sheet, key, "num_speculative_tokens");
-  const bool mtp = method.find("mtp") != std::string::npos || method == "nextn";
-  const bool eagle = method.starts_with("eagle");
-  const bool by_model = !model.empty() && (method == "draft_model" || method.empty());
-  if (!mtp && !eagle && !by_model) return sheet.assume(*setting, "nothing is proposed ahead", "draft");
-  const std::string who = by_model ? model : mtp ? "mtp" : eagle_layers(model);
-  sheet.say("draft", who + (tokens.empty() ? "" : ":" + tokens), *setting);
-}
-
-void assume_load(Sheet& sheet) {
-  sheet.assume("how many requests of which length come: no command says it, --concurrency, --prompt and --output do");
-}
-
-namespace {
-
 using formats::Quant;
 using serving::EngineOption;
 using serving::Says;
@@ -137,81 +77,10 @@ spec::Question started(const serving::Deployment& deployment) {
   return question;
 }
 
-}  // namespace
-
-bool ServerLetter::asks_context() const { return deployment.question.serving.load.context > 0; }
-
-std::string ServerLetter::text(std::string_view term) const { return read::find_term(term)->show(question); }
-
-namespace {
-
 bool is_in(const serving::EngineRelease& release, const EngineOption& option) {
   const bool begun = option.since.empty() || serving::parse_release(option.since) <= release;
   return begun && (option.until.empty() || release < serving::parse_release(option.until));
 }
-
-}  // namespace
-
-std::vector<Line> lines_of(const ServerLetter& letter, std::span<const Told> rules) {
-  std::vector<Line> lines;
-  for (const EngineOption& option : serving::row_of(letter.serving().engine).options) {
-    if (!is_in(letter.deployment.setup.release, option)) continue;
-    const Told* rule = quantity::find_or_null(rules, option.printed(), &Told::option);
-    auto value = rule != nullptr ? rule->value(letter) : by_itself(option, letter);
-    if (value) lines.push_back({option.printed(), *std::move(value)});
-  }
-  return lines;
-}
-
-std::string command_of(std::string start, const std::vector<Line>& lines) {
-  CommandText command(std::move(start));
-  for (const auto& [name, value] : lines) {
-    if (value.empty()) {
-      command.flag(name);
-    } else {
-      command.word(name, value);
-    }
-  }
-  return command.text();
-}
-
-std::optional<std::string> all_ranks(const ServerLetter& letter) {
-  return above(1, letter.question.layout.tp * letter.serving().layout.attention_dp);
-}
-
-std::optional<std::string> ranks_of_copies(const ServerLetter& letter) { return above(1, copies(letter)); }
-
-std::optional<std::string> scheme(const ServerLetter& letter) { return served_as(letter).scheme; }
-
-std::optional<std::string> loras(const ServerLetter& letter) { return above(0, letter.serving().options.max_loras); }
-
-std::optional<std::string> takes_loras(const ServerLetter& letter) { return if_so(loras(letter).has_value()); }
-
-std::optional<std::string> node_rank(const ServerLetter& letter) {
-  return if_so(letter.question.layout.nodes > 1, "$NODE_RANK");
-}
-
-std::optional<std::string> drafted(const ServerLetter& letter) {
-  const spec::Draft& draft = letter.serving().options.draft;
-  return draft.kind == spec::DraftKind::none ? std::nullopt : above(0, draft.tokens);
-}
-
-std::optional<std::string> drafter(const ServerLetter& letter, const DraftWords& words) {
-  switch (letter.serving().options.draft.kind) {
-    case spec::DraftKind::none: return std::nullopt;
-    case spec::DraftKind::mtp: return std::string(words.own_layers);
-    case spec::DraftKind::eagle: return std::string(words.eagle);
-    case spec::DraftKind::model: return std::string(words.model);
-  }
-  return std::nullopt;
-}
-
-std::int64_t copies(const ServerLetter& letter) {
-  const std::int64_t attention = letter.serving().layout.attention_dp;
-  return attention > 1 || letter.question.layout.ep > 1 ? attention : letter.question.layout.dp;
-}
-
-namespace {
 
 /// Terms of a server that its checkpoint, its image, its users and its machines say: no option does.
 constexpr std::array<std::string_view, 9> of_no_command{"quant",         "engine_version",  "group_size",
@@ -327,6 +196,125 @@ std::vector<std::string> notes_on(const ServerLetter& letter, const std::string&
 }
 
 }  // namespace
+
+void take_human_number(Sheet& sheet, std::initializer_list<std::string_view> keys, std::string_view term) {
+  const Setting* setting = sheet.find(keys);
+  if (setting == nullptr || says_nothing(*setting) || setting->text.starts_with('-')) return;
+  const double factor = factor_of(setting->text.back());
+  if (factor == 0) return sheet.say(term, setting->text, *setting);
+  double value = 0;
+  const char* end = setting->text.data() + setting->text.size() - 1;
+  const auto read = std::from_chars(setting->text.data(), end, value);
+  constexpr double most = 1e15;
+  if (read.ec != std::errc() || read.ptr != end || !(value >= 0 && value * factor < most)) {
+    throw quantity::BadInput(setting->where, quantity::quoted(setting->text) + " is no number of vLLM's", "32k or 32K");
+  }
+  sheet.say(term, std::to_string(std::llround(value * factor)), *setting);
+}
+
+void take_served_model(Sheet& sheet, std::initializer_list<std::string_view> keys) { sheet.take("model", keys); }
+
+std::string value_in(const Sheet& sheet, std::string_view key, std::string_view name) {
+  const Setting* whole = sheet.find(key);
+  if (whole != nullptr && whole->text.find('{') != std::string::npos) {
+    const Node config = parse_commented_json(whole->text, whole->where);
+    const Node* found = config.find(name);
+    return found == nullptr ? std::string() : found->text;
+  }
+  const Setting* said = sheet.find(std::string(key).append(".").append(name));
+  return said == nullptr ? std::string() : said->text;
+}
+
+void take_weight_type(Sheet& sheet) {
+  const auto* type = quantity::find_or_null(weight_types, sheet.text("dtype"), &Spelling::theirs);
+  if (type != nullptr && !sheet.has("quant")) sheet.say("quant", std::string(type->ours), *sheet.find("dtype"));
+}
+
+std::string eagle_layers(std::string_view checkpoint) {
+  return checkpoint.empty() ? "eagle" : "eagle=" + std::string(checkpoint);
+}
+
+void take_speculation(Sheet& sheet, std::string_view key) {
+  const std::string name(key);
+  const Setting* setting = sheet.find({key, name + ".method", name + ".model"});
+  if (setting == nullptr) return;
+  const std::string method = quantity::to_lower(value_in(sheet, key, "method"));
+  const std::string model = value_in(sheet, key, "model");
+  const std::string tokens = value_in(sheet, key, "num_speculative_tokens");
+  const bool mtp = method.find("mtp") != std::string::npos || method == "nextn";
+  const bool eagle = method.starts_with("eagle");
+  const bool by_model = !model.empty() && (method == "draft_model" || method.empty());
+  if (!mtp && !eagle && !by_model) return sheet.assume(*setting, "nothing is proposed ahead", "draft");
+  const std::string who = by_model ? model : mtp ? "mtp" : eagle_layers(model);
+  sheet.say("draft", who + (tokens.empty() ? "" : ":" + tokens), *setting);
+}
+
+void assume_load(Sheet& sheet) {
+  sheet.assume("how many requests of which length come: no command says it, --concurrency, --prompt and --output do");
+}
+
+bool ServerLetter::asks_context() const { return deployment.question.serving.load.context > 0; }
+
+std::string ServerLetter::text(std::string_view term) const { return read::find_term(term)->show(question); }
+
+std::vector<Line> lines_of(const ServerLetter& letter, std::span<const Told> rules) {
+  std::vector<Line> lines;
+  for (const EngineOption& option : serving::row_of(letter.serving().engine).options) {
+    if (!is_in(letter.deployment.setup.release, option)) continue;
+    const Told* rule = quantity::find_or_null(rules, option.printed(), &Told::option);
+    auto value = rule != nullptr ? rule->value(letter) : by_itself(option, letter);
+    if (value) lines.push_back({option.printed(), *std::move(value)});
+  }
+  return lines;
+}
+
+std::string command_of(std::string start, const std::vector<Line>& lines) {
+  CommandText command(std::move(start));
+  for (const auto& [name, value] : lines) {
+    if (value.empty()) {
+      command.flag(name);
+    } else {
+      command.word(name, value);
+    }
+  }
+  return command.text();
+}
+
+std::optional<std::string> all_ranks(const ServerLetter& letter) {
+  return above(1, letter.question.layout.tp * letter.serving().layout.attention_dp);
+}
+
+std::optional<std::string> ranks_of_copies(const ServerLetter& letter) { return above(1, copies(letter)); }
+
+std::optional<std::string> scheme(const ServerLetter& letter) { return served_as(letter).scheme; }
+
+std::optional<std::string> loras(const ServerLetter& letter) { return above(0, letter.serving().options.max_loras); }
+
+std::optional<std::string> takes_loras(const ServerLetter& letter) { return if_so(loras(letter).has_value()); }
+
+std::optional<std::string> node_rank(const ServerLetter& letter) {
+  return if_so(letter.question.layout.nodes > 1, "$NODE_RANK");
+}
+
+std::optional<std::string> drafted(const ServerLetter& letter) {
+  const spec::Draft& draft = letter.serving().options.draft;
+  return draft.kind == spec::DraftKind::none ? std::nullopt : above(0, draft.tokens);
+}
+
+std::optional<std::string> drafter(const ServerLetter& letter, const DraftWords& words) {
+  switch (letter.serving().options.draft.kind) {
+    case spec::DraftKind::none: return std::nullopt;
+    case spec::DraftKind::mtp: return std::string(words.own_layers);
+    case spec::DraftKind::eagle: return std::string(words.eagle);
+    case spec::DraftKind::model: return std::string(words.model);
+  }
+  return std::nullopt;
+}
+
+std::int64_t copies(const ServerLetter& letter) {
+  const std::int64_t attention = letter.serving().layout.attention_dp;
+  return attention > 1 || letter.question.layout.ep > 1 ? attention : letter.question.layout.dp;
+}
 
 ServerCommand server_command(const serving::Deployment& deployment, const ServedNames& names) {
   const std::int64_t servers = servers_to_start(deployment.question);

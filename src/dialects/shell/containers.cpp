@@ -90,91 +90,12 @@ void add_words(const Node& container, std::string_view key, std::string_view pla
   if (node->kind == Node::Kind::value) add(*node, false);
 }
 
-}  // namespace
-
-const Node* below(const Node* node, std::initializer_list<std::string_view> keys) {
-  for (const auto key : keys) node = node == nullptr ? nullptr : node->find(key);
-  return node;
-}
-
-std::string with_value(std::string_view text, std::string_view reference, std::string_view value) {
-  std::string all;
-  for (auto at = text.find(reference); at != text.npos && all.size() < largest_settings; at = text.find(reference)) {
-    all.append(text.substr(0, at)).append(value);
-    text.remove_prefix(at + reference.size());
-  }
-  return all.append(text);
-}
-
-std::string assignment(std::string_view name, std::string_view value, char end) {
-  const bool plain = !name.empty() && std::ranges::all_of(name, quantity::is_name_char) && !quantity::is_digit(name[0]);
-  if (!plain || value.find_first_of("'\n") != value.npos) return {};
-  return std::string(name).append("='").append(value).append("'") + end;
-}
-
-std::string assignments(const Node& container, char end) {
-  std::string text;
-  each_variable(container,
-                [&](const std::string& name, const Node& value) { text += assignment(name, value.text, end); });
-  return text;
-}
-
-int line_of(const std::string& where) {
-  const auto colon = where.rfind(':');
-  auto line = std::string_view(where).substr(colon == std::string::npos ? where.size() : colon + 1);
-  return quantity::take_number<int>(line).value_or(0);
-}
-
-void put(LaunchCommand& launch, std::string_view key, std::string text, const std::string& where) {
-  if (!text.empty()) launch.launcher.put({std::string(key), std::move(text), {}, where, {}});
-}
-
-namespace {
-
 /// "2", "device=0,1", "'\"device=0,1\"'"; "all" says nothing.
 std::string count_of(std::string text) {
   std::erase_if(text, [](char c) { return c == '"' || c == '\''; });
   if (text.starts_with("device=")) return std::to_string(1 + std::ranges::count(text, ','));
   return quantity::is_number(text) ? text : std::string();
 }
-
-}  // namespace
-
-std::vector<ShellWord> container_words(const Node& container, std::string_view place) {
-  std::vector<ShellWord> words;
-  for (const auto key : {"entrypoint", "command"}) add_words(container, key, place, words);
-  add_words(container, "args", place, words);
-  const bool script = words.size() >= 3 && base_name(words[0].text).ends_with("sh") && words[1].text.starts_with("-");
-  if (script) words[2].text = assignments(container, ';') + words[2].text;
-  return without_shell(std::move(words), place);
-}
-
-void take_variables(const Node& container, LaunchCommand& launch) {
-  each_variable(container, [&](const std::string& name, const Node& value) {
-    put(launch, "environment." + name, value.text, value.where);
-  });
-}
-
-void take_accelerators(const Node& container, LaunchCommand& launch) {
-  for (const auto holder : {"resources", "resourcesPerNode"}) {
-    for (const auto amount : {"requests", "limits"}) {
-      for (const auto resource : {"nvidia.com/gpu", "amd.com/gpu", "google.com/tpu"}) {
-        const Node* count = below(&container, {holder, amount, resource});
-        if (count != nullptr) put(launch, "container.gpus", count_of(count->text), count->where);
-      }
-    }
-  }
-  const Node* devices = below(&container, {"deploy", "resources", "reservations", "devices"});
-  if (devices == nullptr) return;
-  for (const Node& device : devices->items) {
-    if (const Node* count = device.find("count")) put(launch, "container.gpus", count_of(count->text), count->where);
-    if (const Node* ids = device.find("device_ids")) {
-      put(launch, "container.gpus", std::to_string(ids->items.size()), ids->where);
-    }
-  }
-}
-
-namespace {
 
 /// Programs that images run where nothing else is said, by a part of their names.
 struct Image {
@@ -250,6 +171,77 @@ void take_docker_option(const std::vector<ShellWord>& words, std::string_view pl
 }
 
 }  // namespace
+
+const Node* below(const Node* node, std::initializer_list<std::string_view> keys) {
+  for (const auto key : keys) node = node == nullptr ? nullptr : node->find(key);
+  return node;
+}
+
+std::string with_value(std::string_view text, std::string_view reference, std::string_view value) {
+  std::string all;
+  for (auto at = text.find(reference); at != text.npos && all.size() < largest_settings; at = text.find(reference)) {
+    all.append(text.substr(0, at)).append(value);
+    text.remove_prefix(at + reference.size());
+  }
+  return all.append(text);
+}
+
+std::string assignment(std::string_view name, std::string_view value, char end) {
+  const bool plain = !name.empty() && std::ranges::all_of(name, quantity::is_name_char) && !quantity::is_digit(name[0]);
+  if (!plain || value.find_first_of("'\n") != value.npos) return {};
+  return std::string(name).append("='").append(value).append("'") + end;
+}
+
+std::string assignments(const Node& container, char end) {
+  std::string text;
+  each_variable(container,
+                [&](const std::string& name, const Node& value) { text += assignment(name, value.text, end); });
+  return text;
+}
+
+int line_of(const std::string& where) {
+  const auto colon = where.rfind(':');
+  auto line = std::string_view(where).substr(colon == std::string::npos ? where.size() : colon + 1);
+  return quantity::take_number<int>(line).value_or(0);
+}
+
+void put(LaunchCommand& launch, std::string_view key, std::string text, const std::string& where) {
+  if (!text.empty()) launch.launcher.put({std::string(key), std::move(text), {}, where, {}});
+}
+
+std::vector<ShellWord> container_words(const Node& container, std::string_view place) {
+  std::vector<ShellWord> words;
+  for (const auto key : {"entrypoint", "command"}) add_words(container, key, place, words);
+  add_words(container, "args", place, words);
+  const bool script = words.size() >= 3 && base_name(words[0].text).ends_with("sh") && words[1].text.starts_with("-");
+  if (script) words[2].text = assignments(container, ';') + words[2].text;
+  return without_shell(std::move(words), place);
+}
+
+void take_variables(const Node& container, LaunchCommand& launch) {
+  each_variable(container, [&](const std::string& name, const Node& value) {
+    put(launch, "environment." + name, value.text, value.where);
+  });
+}
+
+void take_accelerators(const Node& container, LaunchCommand& launch) {
+  for (const auto holder : {"resources", "resourcesPerNode"}) {
+    for (const auto amount : {"requests", "limits"}) {
+      for (const auto resource : {"nvidia.com/gpu", "amd.com/gpu", "google.com/tpu"}) {
+        const Node* count = below(&container, {holder, amount, resource});
+        if (count != nullptr) put(launch, "container.gpus", count_of(count->text), count->where);
+      }
+    }
+  }
+  const Node* devices = below(&container, {"deploy", "resources", "reservations", "devices"});
+  if (devices == nullptr) return;
+  for (const Node& device : devices->items) {
+    if (const Node* count = device.find("count")) put(launch, "container.gpus", count_of(count->text), count->where);
+    if (const Node* ids = device.find("device_ids")) {
+      put(launch, "container.gpus", std::to_string(ids->items.size()), ids->where);
+    }
+  }
+}
 
 LaunchCommand container_launch(const ShellWord& image, std::vector<ShellWord> words, std::string_view place) {
   LaunchCommand launch;

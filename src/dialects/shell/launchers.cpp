@@ -15,12 +15,6 @@ constexpr Launcher all[] = {
 #include "dialects/launchers.inc"
 };
 
-}  // namespace
-
-std::span<const Launcher> launchers() { return all; }
-
-namespace {
-
 const FindFile nothing_to_find = [](const std::string&) { return std::optional<NamedFile>(); };
 
 /// A whole number above zero; words such as "gpu" and "auto" say nothing.
@@ -65,7 +59,28 @@ void take_workers(Sheet& sheet) {
   sheet.say("gpus", std::to_string(quantity::checked_multiply(each, value_of(*workers))), *workers);
 }
 
+constexpr Starter starters[] = {
+#include "dialects/starters.inc"
+};
+
+/// Parts of the names of programs that teach preferences, as examples/scripts of trl have them.
+struct AlgorithmWord {
+  std::string_view word;
+  std::string_view algorithm;
+};
+constexpr AlgorithmWord algorithm_words[] = {{"dpo", "dpo"},   {"kto", "kto"},   {"orpo", "orpo"}, {"cpo", "cpo"},
+                                             {"grpo", "grpo"}, {"rloo", "rloo"}, {"ppo", "ppo"}};
+
+/// "swift/cli/sft.py" is the end of a path, "sft.py" its last part, "llama-server-*" how that begins.
+bool is_called(std::string_view word, std::string_view name) {
+  if (name.ends_with('*')) return base_name(word).starts_with(name.substr(0, name.size() - 1));
+  if (name.find('/') == std::string_view::npos) return base_name(word) == name;
+  return word == name || (word.ends_with(name) && word[word.size() - name.size() - 1] == '/');
+}
+
 }  // namespace
+
+std::span<const Launcher> launchers() { return all; }
 
 void take_processes(const Settings& launcher, Reading& reading) {
   const Reader reader(nothing_to_find);
@@ -133,29 +148,6 @@ Settings accelerate_settings(const Settings& launcher) {
   }
   return settings;
 }
-
-namespace {
-
-constexpr Starter starters[] = {
-#include "dialects/starters.inc"
-};
-
-/// Parts of the names of programs that teach preferences, as examples/scripts of trl have them.
-struct AlgorithmWord {
-  std::string_view word;
-  std::string_view algorithm;
-};
-constexpr AlgorithmWord algorithm_words[] = {{"dpo", "dpo"},   {"kto", "kto"},   {"orpo", "orpo"}, {"cpo", "cpo"},
-                                             {"grpo", "grpo"}, {"rloo", "rloo"}, {"ppo", "ppo"}};
-
-/// "swift/cli/sft.py" is the end of a path, "sft.py" its last part, "llama-server-*" how that begins.
-bool is_called(std::string_view word, std::string_view name) {
-  if (name.ends_with('*')) return base_name(word).starts_with(name.substr(0, name.size() - 1));
-  if (name.find('/') == std::string_view::npos) return base_name(word) == name;
-  return word == name || (word.ends_with(name) && word[word.size() - name.size() - 1] == '/');
-}
-
-}  // namespace
 
 Started starter_of(const std::vector<ShellWord>& words) {
   for (const Starter& starter : starters) {

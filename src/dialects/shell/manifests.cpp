@@ -24,20 +24,6 @@ constexpr Label products[] = {
 #include "dialects/gpu_labels.inc"
 };
 
-}  // namespace
-
-std::string_view gpu_of_label(std::string_view key, std::string_view value) {
-  if (key.find("instance-type") != key.npos) return find_instance(value).value_or(Instance{}).gpu;
-  const bool about_gpu = key.find("gpu") != key.npos || key.find("accelerator") != key.npos;
-  if (!about_gpu) return {};
-  const std::string text = quantity::to_lower(value);
-  const auto* found =
-      std::ranges::find_if(products, [&](const Label& label) { return text.find(label.part) != text.npos; });
-  return found == std::end(products) ? std::string_view() : found->gpu;
-}
-
-namespace {
-
 void take_label(const Node& selector, LaunchCommand& launch) {
   for (const auto& [key, value] : selector.members) {
     const auto gpu = gpu_of_label(key, value.text);
@@ -102,64 +88,6 @@ void find_containers(const Node& node, Surroundings around, std::string_view pla
     if (!key.starts_with("x-")) find_containers(member, around, place, found);  // compose's templates start nothing
   }
 }
-
-}  // namespace
-
-void take_nodes(const Node& node, Surroundings& around) {
-  if (const Node* own = node.find("nodeSelector")) around.selector = own;
-  if (const Node* own = node.find("affinity")) around.affinity = own;
-  if (const Node* own = workers_of(node)) around.replicas = own;
-  if (const Node* own = below(&node, {"resources", "limits", "gpu"})) around.cards = own;
-  if (const Node* own = node.find("replicas"); around.replicas == nullptr && own != nullptr) around.copies = own;
-  if (below(&node, {"pytorchReplicaSpecs", "Master"}) != nullptr) around.has_master = true;
-}
-
-void add_surroundings(const Surroundings& around, LaunchCommand& launch) {
-  if (around.affinity != nullptr) take_affinity(*around.affinity, launch);
-  if (around.selector != nullptr) take_label(*around.selector, launch);
-  if (around.cards != nullptr) put(launch, "container.gpus", around.cards->text, around.cards->where);
-  assume_one_of(around.copies, launch);
-  const std::int64_t workers = number_in(around.replicas);
-  constexpr std::int64_t most = 1'000'000;
-  if (workers < 1 || workers > most) return;
-  put(launch, "container.nodes", std::to_string(workers + (around.has_master ? 1 : 0)), around.replicas->where);
-}
-
-void assume_one_of(const Node* copies, LaunchCommand& launch) {
-  const auto joins = [](const ShellWord& word) { return word.text.starts_with("--nnodes"); };
-  if (number_in(copies) < 2 || std::ranges::any_of(launch.words, joins)) return;
-  launch.assumed.push_back(
-      fmt::format("one of {} replicas ({}): each is a server of its own", copies->text, copies->where));
-}
-
-std::map<std::string, std::string> files_in(const Node& manifests) {
-  std::map<std::string, std::string> files;
-  const auto take = [&](const Node& object) {
-    const Node* kind = object.find("kind");
-    const Node* data = object.find("data");
-    if (kind == nullptr || kind->text != "ConfigMap" || data == nullptr) return;
-    for (const auto& [name, text] : data->members) files[name] = text.text;
-  };
-  take(manifests);
-  for (const Node& object : manifests.items) take(object);
-  return files;
-}
-
-std::int64_t number_in(const Node* node) {
-  std::string_view text = node == nullptr ? std::string_view() : std::string_view(node->text);
-  return quantity::take_number<std::int64_t>(text).value_or(0);
-}
-
-bool is_manifest(const Node& node) {
-  constexpr std::string_view keys[] = {"services", "kind", "applications", "servingEngineSpec"};
-  return std::ranges::any_of(keys, [&](std::string_view key) { return node.find(key) != nullptr; });
-}
-
-bool describes_containers(const Node& file) {
-  return is_manifest(file) || std::ranges::any_of(file.items, is_manifest);
-}
-
-namespace {
 
 void add(LaunchCommand& launch, const std::string& word, const Node& because) {
   launch.words.push_back({word, line_of(because.where), {}});
@@ -263,6 +191,70 @@ std::vector<LaunchCommand> ray_launches(const Node& file, std::string_view place
 }
 
 }  // namespace
+
+std::string_view gpu_of_label(std::string_view key, std::string_view value) {
+  if (key.find("instance-type") != key.npos) return find_instance(value).value_or(Instance{}).gpu;
+  const bool about_gpu = key.find("gpu") != key.npos || key.find("accelerator") != key.npos;
+  if (!about_gpu) return {};
+  const std::string text = quantity::to_lower(value);
+  const auto* found =
+      std::ranges::find_if(products, [&](const Label& label) { return text.find(label.part) != text.npos; });
+  return found == std::end(products) ? std::string_view() : found->gpu;
+}
+
+void take_nodes(const Node& node, Surroundings& around) {
+  if (const Node* own = node.find("nodeSelector")) around.selector = own;
+  if (const Node* own = node.find("affinity")) around.affinity = own;
+  if (const Node* own = workers_of(node)) around.replicas = own;
+  if (const Node* own = below(&node, {"resources", "limits", "gpu"})) around.cards = own;
+  if (const Node* own = node.find("replicas"); around.replicas == nullptr && own != nullptr) around.copies = own;
+  if (below(&node, {"pytorchReplicaSpecs", "Master"}) != nullptr) around.has_master = true;
+}
+
+void add_surroundings(const Surroundings& around, LaunchCommand& launch) {
+  if (around.affinity != nullptr) take_affinity(*around.affinity, launch);
+  if (around.selector != nullptr) take_label(*around.selector, launch);
+  if (around.cards != nullptr) put(launch, "container.gpus", around.cards->text, around.cards->where);
+  assume_one_of(around.copies, launch);
+  const std::int64_t workers = number_in(around.replicas);
+  constexpr std::int64_t most = 1'000'000;
+  if (workers < 1 || workers > most) return;
+  put(launch, "container.nodes", std::to_string(workers + (around.has_master ? 1 : 0)), around.replicas->where);
+}
+
+void assume_one_of(const Node* copies, LaunchCommand& launch) {
+  const auto joins = [](const ShellWord& word) { return word.text.starts_with("--nnodes"); };
+  if (number_in(copies) < 2 || std::ranges::any_of(launch.words, joins)) return;
+  launch.assumed.push_back(
+      fmt::format("one of {} replicas ({}): each is a server of its own", copies->text, copies->where));
+}
+
+std::map<std::string, std::string> files_in(const Node& manifests) {
+  std::map<std::string, std::string> files;
+  const auto take = [&](const Node& object) {
+    const Node* kind = object.find("kind");
+    const Node* data = object.find("data");
+    if (kind == nullptr || kind->text != "ConfigMap" || data == nullptr) return;
+    for (const auto& [name, text] : data->members) files[name] = text.text;
+  };
+  take(manifests);
+  for (const Node& object : manifests.items) take(object);
+  return files;
+}
+
+std::int64_t number_in(const Node* node) {
+  std::string_view text = node == nullptr ? std::string_view() : std::string_view(node->text);
+  return quantity::take_number<std::int64_t>(text).value_or(0);
+}
+
+bool is_manifest(const Node& node) {
+  constexpr std::string_view keys[] = {"services", "kind", "applications", "servingEngineSpec"};
+  return std::ranges::any_of(keys, [&](std::string_view key) { return node.find(key) != nullptr; });
+}
+
+bool describes_containers(const Node& file) {
+  return is_manifest(file) || std::ranges::any_of(file.items, is_manifest);
+}
 
 std::vector<LaunchCommand> containers_in(const Node& file, std::string_view place) {
   if (!describes_containers(file)) return {};

@@ -77,6 +77,16 @@ std::size_t assignment_at(std::string_view text) {
   return text.substr(end, 1) == "=" ? end + 1 : 0;
 }
 
+/// Text that printf makes of a format without directives.
+std::string with_line_ends(std::string_view format) {
+  std::string text;
+  for (auto at = format.find("\\n"); at != format.npos; at = format.find("\\n")) {
+    text.append(format.substr(0, at)).append("\n");
+    format.remove_prefix(at + 2);
+  }
+  return text.append(format);
+}
+
 }  // namespace
 
 Script Shell::read() && {
@@ -282,20 +292,6 @@ void Shell::run_command() {
     if (script_.commands.size() > most_nodes) fail("holds too many commands");
   }
 }
-
-namespace {
-
-/// Text that printf makes of a format without directives.
-std::string with_line_ends(std::string_view format) {
-  std::string text;
-  for (auto at = format.find("\\n"); at != format.npos; at = format.find("\\n")) {
-    text.append(format.substr(0, at)).append("\n");
-    format.remove_prefix(at + 2);
-  }
-  return text.append(format);
-}
-
-}  // namespace
 
 void Shell::read_redirection() {
   const bool here = peek() == '<' && peek(1) == '<' && peek(2) != '<';

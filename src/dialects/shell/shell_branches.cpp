@@ -104,14 +104,6 @@ class Arithmetic {
   bool known_ = true;
 };
 
-}  // namespace
-
-ShellInteger shell_arithmetic(std::string_view expression, const std::map<std::string, ShellWord>& variables) {
-  return Arithmetic(expression, variables).value();
-}
-
-namespace {
-
 /// The text of an operand; nothing where it hangs on something else than a variable that nobody set.
 std::optional<std::string_view> known(const ShellWord& word) {
   const bool name = std::ranges::all_of(word.unknown, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
@@ -156,6 +148,10 @@ std::optional<bool> truth_of(std::span<const ShellWord> words) {
 }
 
 }  // namespace
+
+ShellInteger shell_arithmetic(std::string_view expression, const std::map<std::string, ShellWord>& variables) {
+  return Arithmetic(expression, variables).value();
+}
 
 bool is_test(std::span<const ShellWord> words) {
   return !words.empty() && (words[0].text == "[" || words[0].text == "[[" || words[0].text == "test");

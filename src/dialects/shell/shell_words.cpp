@@ -33,6 +33,12 @@ std::size_t size_of(const ShellWord& word) {
   return size + weight_of_word;
 }
 
+/// Place of a text that stands at the front or the end of another; none where it does not.
+std::size_t place_of_end(std::string_view text, std::string_view end, bool front) {
+  if (front) return text.starts_with(end) ? 0 : text.npos;
+  return text.ends_with(end) ? text.size() - end.size() : text.npos;
+}
+
 }  // namespace
 
 void append(ShellWord& word, const ShellWord& more) {
@@ -305,16 +311,6 @@ ShellWords::Words ShellWords::expand_braces(const std::string& inner) {
   const bool says = is_set && !(colon && found->second.text.empty() && found->second.unknown.empty());
   return says ? value_of(name) : expand_default(tail.substr(colon ? 2 : 1));
 }
-
-namespace {
-
-/// Place of a text that stands at the front or the end of another; none where it does not.
-std::size_t place_of_end(std::string_view text, std::string_view end, bool front) {
-  if (front) return text.starts_with(end) ? 0 : text.npos;
-  return text.ends_with(end) ? text.size() - end.size() : text.npos;
-}
-
-}  // namespace
 
 /// NAME#pattern and NAME%pattern without the least that it matches at that end, ## and %% without the most: of patterns
 /// a text, and one with an asterisk on its outer side.

@@ -196,6 +196,76 @@ void leave_rest_open(Sheet& sheet) {
   }
 }
 
+/// The first setting of a section of TOML, or the section itself where it has none and is not "None".
+const Setting* section(const Sheet& sheet, const std::string& name) {
+  const auto is_in = [&](const Setting& each) { return (each.key + ".").starts_with(name + "."); };
+  const Setting* found = quantity::find_if_or_null(sheet.settings().all(), is_in);
+  return found != nullptr && found->text == "None" ? nullptr : found;
+}
+
+/// configs/trainer.py, ActivationCheckpointConfig: whole layers, or modules of them; ac_offloading switches it on.
+void take_prime_checkpoints(Sheet& sheet) {
+  const Setting* offloads = section(sheet, "model.ac_offloading");
+  const Setting* whole = section(sheet, "model.ac");
+  const Setting* said = whole == nullptr ? offloads : whole;
+  if (said == nullptr) return;
+  const auto every = sheet.count("model.ac.freq").value_or(1);
+  const bool by_modules = sheet.text("model.ac.mode") == "selective";
+  sheet.say("recompute", by_modules ? "none" : every > 1 ? "every-" + std::to_string(every) : "full", *said);
+  if (by_modules) sheet.assume(*sheet.find("model.ac.mode"), "nothing of a layer runs again", "recompute");
+  if (offloads != nullptr && !by_modules) sheet.say("offload", "activations", *offloads);
+}
+
+/// Accelerators of the trainer, and over how many of them a copy of the weights is spread.
+void take_prime_machines(Sheet& sheet) {
+  sheet.take("gpus", {"deployment.num_train_gpus"});
+  const Setting* ids = sheet.find("trainer_gpu_ids");
+  if (ids != nullptr) sheet.say("gpus", std::to_string(std::max<std::size_t>(1, ids->items.size())), *ids);
+  take_cluster(sheet, "deployment.gpus_per_node", "deployment.num_train_nodes", 8);
+  const auto copies = sheet.count("model.dp_replicate").value_or(1);
+  if (copies < 2) return;
+  const Setting& because = *sheet.find("model.dp_replicate");
+  sheet.say("sharding", "hsdp", because);
+  const Given* gpus = sheet.word("gpus");
+  const auto all = gpus == nullptr ? 0 : quantity::parse_count(gpus->text, gpus->origin.where);
+  if (all == 0) return sheet.leave_open("sharding_group", "its copies are of an unknown number of ranks", because);
+  sheet.say("sharding_group", std::to_string(std::max<std::int64_t>(1, all / copies)), because);
+}
+
+/// cli/train_ppo_ray.py: a model that is not colocated has accelerators of its own, as the engine without a share.
+void take_openrlhf_roles(Sheet& sheet) {
+  const bool by_ray = sheet.find({"actor_num_gpus_per_node", "actor_num_nodes"}) != nullptr;
+  const bool beside = !by_ray || sheet.is_on("colocate_all_models");
+  const bool has_engine = sheet.count("vllm_num_engines").value_or(0) > 0;
+  const bool sleeps = sheet.is_on("vllm_enable_sleep");
+  const bool apart = !beside || sheet.is_on("train.async_enable") || sheet.is_on("async_train");
+  if (has_engine) {
+    take_engine(sheet,
+                apart    ? Engine::apart
+                : sleeps ? Engine::asleep
+                         : Engine::awake,
+                "vllm_gpu_memory_utilization", "0.95");
+  }
+  const bool compares = sheet.find("init_kl_coef") == nullptr || sheet.is_above_zero("init_kl_coef");
+  const bool reference = compares && (beside || sheet.is_on("colocate_actor_ref"));
+  const Given algorithm = *sheet.word("algorithm");
+  const Setting* reward = sheet.find("reward_pretrain");
+  if (algorithm.text == "ppo" && !beside) {
+    const Setting* because = sheet.find({"advantage_estimator", "algorithm"});
+    ask_policy_alone(sheet, *because);
+  }
+  if (sheet.word("algorithm")->text == "grpo") {
+    if (reward != nullptr && beside) sheet.assume(*reward, "no reward model is counted");
+    return sheet.by_default("reference", reference ? "model" : "none", "OpenRLHF");
+  }
+  if (sheet.has("method")) sheet.by_default("reference", "model", "OpenRLHF");
+  if (!compares) sheet.assume(sheet.said("init_kl_coef"), "a reference counts, though none is held");
+  if (reward == nullptr) sheet.assume("a reward model as large as the trained one counts, wherever rewards come from");
+  for (const auto key : {"critic_pretrain", "reward_pretrain"}) {
+    if (const Setting* other = sheet.find(key)) sheet.assume(*other, "as large as the trained model");
+  }
+}
+
 }  // namespace
 
 void verl_rules(Sheet& sheet) {
@@ -235,46 +305,6 @@ void nemo_rl_rules(Sheet& sheet) {
   if (length != nullptr) take_length(sheet, {*length, {}});
   leave_rest_open(sheet);
 }
-
-namespace {
-
-/// The first setting of a section of TOML, or the section itself where it has none and is not "None".
-const Setting* section(const Sheet& sheet, const std::string& name) {
-  const auto is_in = [&](const Setting& each) { return (each.key + ".").starts_with(name + "."); };
-  const Setting* found = quantity::find_if_or_null(sheet.settings().all(), is_in);
-  return found != nullptr && found->text == "None" ? nullptr : found;
-}
-
-/// configs/trainer.py, ActivationCheckpointConfig: whole layers, or modules of them; ac_offloading switches it on.
-void take_prime_checkpoints(Sheet& sheet) {
-  const Setting* offloads = section(sheet, "model.ac_offloading");
-  const Setting* whole = section(sheet, "model.ac");
-  const Setting* said = whole == nullptr ? offloads : whole;
-  if (said == nullptr) return;
-  const auto every = sheet.count("model.ac.freq").value_or(1);
-  const bool by_modules = sheet.text("model.ac.mode") == "selective";
-  sheet.say("recompute", by_modules ? "none" : every > 1 ? "every-" + std::to_string(every) : "full", *said);
-  if (by_modules) sheet.assume(*sheet.find("model.ac.mode"), "nothing of a layer runs again", "recompute");
-  if (offloads != nullptr && !by_modules) sheet.say("offload", "activations", *offloads);
-}
-
-/// Accelerators of the trainer, and over how many of them a copy of the weights is spread.
-void take_prime_machines(Sheet& sheet) {
-  sheet.take("gpus", {"deployment.num_train_gpus"});
-  const Setting* ids = sheet.find("trainer_gpu_ids");
-  if (ids != nullptr) sheet.say("gpus", std::to_string(std::max<std::size_t>(1, ids->items.size())), *ids);
-  take_cluster(sheet, "deployment.gpus_per_node", "deployment.num_train_nodes", 8);
-  const auto copies = sheet.count("model.dp_replicate").value_or(1);
-  if (copies < 2) return;
-  const Setting& because = *sheet.find("model.dp_replicate");
-  sheet.say("sharding", "hsdp", because);
-  const Given* gpus = sheet.word("gpus");
-  const auto all = gpus == nullptr ? 0 : quantity::parse_count(gpus->text, gpus->origin.where);
-  if (all == 0) return sheet.leave_open("sharding_group", "its copies are of an unknown number of ranks", because);
-  sheet.say("sharding_group", std::to_string(std::max<std::int64_t>(1, all / copies)), because);
-}
-
-}  // namespace
 
 /// trainer/rl/data.py: rollouts are packed into rows of seq_len.
 void prime_rl_rules(Sheet& sheet) {
@@ -324,44 +354,6 @@ void slime_rules(Sheet& sheet) {
   take_engine(sheet, sheet.is_on("colocate") ? Engine::asleep : Engine::apart, {}, {});
   take_reference_on_host(sheet, "slime: the reference's weights are swapped in from the host");
 }
-
-namespace {
-
-/// cli/train_ppo_ray.py: a model that is not colocated has accelerators of its own, as the engine without a share.
-void take_openrlhf_roles(Sheet& sheet) {
-  const bool by_ray = sheet.find({"actor_num_gpus_per_node", "actor_num_nodes"}) != nullptr;
-  const bool beside = !by_ray || sheet.is_on("colocate_all_models");
-  const bool has_engine = sheet.count("vllm_num_engines").value_or(0) > 0;
-  const bool sleeps = sheet.is_on("vllm_enable_sleep");
-  const bool apart = !beside || sheet.is_on("train.async_enable") || sheet.is_on("async_train");
-  if (has_engine) {
-    take_engine(sheet,
-                apart    ? Engine::apart
-                : sleeps ? Engine::asleep
-                         : Engine::awake,
-                "vllm_gpu_memory_utilization", "0.95");
-  }
-  const bool compares = sheet.find("init_kl_coef") == nullptr || sheet.is_above_zero("init_kl_coef");
-  const bool reference = compares && (beside || sheet.is_on("colocate_actor_ref"));
-  const Given algorithm = *sheet.word("algorithm");
-  const Setting* reward = sheet.find("reward_pretrain");
-  if (algorithm.text == "ppo" && !beside) {
-    const Setting* because = sheet.find({"advantage_estimator", "algorithm"});
-    ask_policy_alone(sheet, *because);
-  }
-  if (sheet.word("algorithm")->text == "grpo") {
-    if (reward != nullptr && beside) sheet.assume(*reward, "no reward model is counted");
-    return sheet.by_default("reference", reference ? "model" : "none", "OpenRLHF");
-  }
-  if (sheet.has("method")) sheet.by_default("reference", "model", "OpenRLHF");
-  if (!compares) sheet.assume(sheet.said("init_kl_coef"), "a reference counts, though none is held");
-  if (reward == nullptr) sheet.assume("a reward model as large as the trained one counts, wherever rewards come from");
-  for (const auto key : {"critic_pretrain", "reward_pretrain"}) {
-    if (const Setting* other = sheet.find(key)) sheet.assume(*other, "as large as the trained model");
-  }
-}
-
-}  // namespace
 
 /// cli/train_ppo_ray.py, cli/train_sft.py. Adapters have a whole reference beside them (cli/train_dpo.py, ref_model).
 void openrlhf_rules(Sheet& sheet) {

@@ -90,6 +90,29 @@ void take_activation(Settings& settings) {
   if (bias != nullptr && quantity::to_lower(bias->text) == "false") put(settings, "disable_bias_linear", *bias);
 }
 
+/// Weights rest in the type of --precision under O2 alone; else it is autocast above fp32 (nlp_overrides.py).
+void take_precision(Sheet& sheet) {
+  sheet.unsay("dtype");
+  const Setting* precision = sheet.find("trainer.precision");
+  const std::string word = precision == nullptr ? "32" : quantity::to_lower(precision->text);
+  const bool half = word.starts_with("bf16") || word.starts_with("16");
+  if (!half) return sheet.by_default("dtype", "fp32", "NeMo default");
+  const std::string type = word.starts_with("bf16") ? "bf16" : "fp16";
+  sheet.say("dtype", (sheet.is_on("megatron_amp_O2") ? "" : "mixed-") + type, *precision);
+}
+
+/// A run that begins from a checkpoint takes the model from there.
+void take_adapters(Sheet& sheet) {
+  const Setting* from = sheet.find({"restore_from_path", "pretrained_checkpoint.restore_from_path"});
+  if (from != nullptr && !sheet.has("layers")) {
+    sheet.leave_open("model", "restore_from_path " + from->text + " holds the model: it is not read", *from);
+  }
+  const Setting* scheme = sheet.find("peft.peft_scheme");
+  if (scheme == nullptr || scheme->text.find("lora") == std::string::npos) return;
+  sheet.say("method", "lora", *scheme);
+  if (const Setting* rank = sheet.find("peft.lora_tuning.adapter_dim")) sheet.say("lora_rank", rank->text, *rank);
+}
+
 }  // namespace
 
 void rename_megatron_yaml(Settings& settings) {
@@ -118,33 +141,6 @@ std::string write_megatron(Letter& letter) {
   write_megatron_run(letter);
   return letter.settings.options(torchrun(letter.question.layout, "pretrain_gpt.py"), Style::dashed);
 }
-
-namespace {
-
-/// Weights rest in the type of --precision under O2 alone; else it is autocast above fp32 (nlp_overrides.py).
-void take_precision(Sheet& sheet) {
-  sheet.unsay("dtype");
-  const Setting* precision = sheet.find("trainer.precision");
-  const std::string word = precision == nullptr ? "32" : quantity::to_lower(precision->text);
-  const bool half = word.starts_with("bf16") || word.starts_with("16");
-  if (!half) return sheet.by_default("dtype", "fp32", "NeMo default");
-  const std::string type = word.starts_with("bf16") ? "bf16" : "fp16";
-  sheet.say("dtype", (sheet.is_on("megatron_amp_O2") ? "" : "mixed-") + type, *precision);
-}
-
-/// A run that begins from a checkpoint takes the model from there.
-void take_adapters(Sheet& sheet) {
-  const Setting* from = sheet.find({"restore_from_path", "pretrained_checkpoint.restore_from_path"});
-  if (from != nullptr && !sheet.has("layers")) {
-    sheet.leave_open("model", "restore_from_path " + from->text + " holds the model: it is not read", *from);
-  }
-  const Setting* scheme = sheet.find("peft.peft_scheme");
-  if (scheme == nullptr || scheme->text.find("lora") == std::string::npos) return;
-  sheet.say("method", "lora", *scheme);
-  if (const Setting* rank = sheet.find("peft.lora_tuning.adapter_dim")) sheet.say("lora_rank", rank->text, *rank);
-}
-
-}  // namespace
 
 /// Switches of Megatron-LM that NeMo says in other words (megatron_gpt_model.py, build_transformer_config).
 void rename_nemo(Settings& settings) {

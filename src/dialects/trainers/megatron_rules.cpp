@@ -164,37 +164,6 @@ void write_heads(const spec::Shape& shape, Page& page) {
   page.put("num_query_groups", shape.kv_heads);
 }
 
-}  // namespace
-
-void write_megatron_model(Letter& letter) {
-  const spec::Shape& shape = letter.question.model.shape;
-  Page& page = letter.settings;
-  page.put("num_layers", shape.layers);
-  page.put("hidden_size", shape.hidden);
-  page.put("ffn_hidden_size", shape.ffn);
-  write_heads(shape, page);
-  page.put("max_position_embeddings", std::max(letter.question.training.seq, shape.max_position));
-  if (shape.mlp == spec::Mlp::swiglu) page.say("swiglu", true);
-  if (!shape.mlp_bias) page.say("disable_bias_linear", true);
-  if (!shape.tied) page.say("untie_embeddings_and_output_weights", true);
-  if (shape.moe.experts == 0) return;
-  page.put("num_experts", shape.moe.experts);
-  page.put("moe_router_topk", shape.moe.top_k);
-  page.put("moe_ffn_hidden_size", shape.moe.expert_ffn);
-  page.say("moe_grouped_gemm", true);
-}
-
-void take_megatron_model(Sheet& sheet) {
-  if (take_foreign(sheet) || number_of_layers(sheet) == nullptr) return;
-  take_vocabulary(sheet);
-  take_mlp(sheet);
-  take_switches(sheet);
-  take_heads(sheet);
-  take_experts(sheet);
-}
-
-namespace {
-
 void take_types(Sheet& sheet) {
   for (const auto key : {"bf16", "fp16"}) {
     if (sheet.is_on(key)) sheet.say("dtype", key, sheet.said(key));
@@ -297,6 +266,33 @@ void write_recompute_words(const spec::Training& training, Page& page) {
 }
 
 }  // namespace
+
+void write_megatron_model(Letter& letter) {
+  const spec::Shape& shape = letter.question.model.shape;
+  Page& page = letter.settings;
+  page.put("num_layers", shape.layers);
+  page.put("hidden_size", shape.hidden);
+  page.put("ffn_hidden_size", shape.ffn);
+  write_heads(shape, page);
+  page.put("max_position_embeddings", std::max(letter.question.training.seq, shape.max_position));
+  if (shape.mlp == spec::Mlp::swiglu) page.say("swiglu", true);
+  if (!shape.mlp_bias) page.say("disable_bias_linear", true);
+  if (!shape.tied) page.say("untie_embeddings_and_output_weights", true);
+  if (shape.moe.experts == 0) return;
+  page.put("num_experts", shape.moe.experts);
+  page.put("moe_router_topk", shape.moe.top_k);
+  page.put("moe_ffn_hidden_size", shape.moe.expert_ffn);
+  page.say("moe_grouped_gemm", true);
+}
+
+void take_megatron_model(Sheet& sheet) {
+  if (take_foreign(sheet) || number_of_layers(sheet) == nullptr) return;
+  take_vocabulary(sheet);
+  take_mlp(sheet);
+  take_switches(sheet);
+  take_heads(sheet);
+  take_experts(sheet);
+}
 
 void write_megatron_run(Letter& letter) {
   const auto& [training, layout] = std::tie(letter.question.training, letter.question.layout);

@@ -201,6 +201,26 @@ void take_composer_sharding(Sheet& sheet) {
   if (strategy == "shard_grad_op") sheet.say("reshard", "0", *sheet.find("fsdp_config.sharding_strategy"));
 }
 
+/// Defaults of primus/configs/modules/megatron, which the file's `config` names.
+struct PrimusUsual {
+  std::string_view micro_batch, global_batch, seq;
+};
+constexpr PrimusUsual primus_pretrains{"2", "16", "1024"};  ///< trainer_base.yaml
+constexpr PrimusUsual primus_tunes{"1", "128", "2048"};     ///< sft_trainer.yaml
+
+/// sft_trainer.yaml, lora: adapters as Megatron-Bridge names them.
+void take_primus_adapters(Sheet& sheet) {
+  if (!sheet.is_on("lora.enabled")) return;
+  const Setting& enabled = sheet.said("lora.enabled");
+  sheet.say("framework", "megatron-bridge", enabled);
+  sheet.say("method", "lora", enabled);
+  sheet.take("lora_rank", {"lora.dim"});
+  sheet.take("lora_dropout", {"lora.dropout"});
+  take_targets(sheet, {"lora.target_modules"});
+  sheet.by_default("lora_rank", "32", "Primus default");
+  sheet.by_default("lora_targets", "q,k,v,o,gate,up,down", "Primus default");
+}
+
 }  // namespace
 
 void automodel_rules(Sheet& sheet) {
@@ -297,30 +317,6 @@ void take_primus_defaults(Settings& settings) {
     }
   }
 }
-
-namespace {
-
-/// Defaults of primus/configs/modules/megatron, which the file's `config` names.
-struct PrimusUsual {
-  std::string_view micro_batch, global_batch, seq;
-};
-constexpr PrimusUsual primus_pretrains{"2", "16", "1024"};  ///< trainer_base.yaml
-constexpr PrimusUsual primus_tunes{"1", "128", "2048"};     ///< sft_trainer.yaml
-
-/// sft_trainer.yaml, lora: adapters as Megatron-Bridge names them.
-void take_primus_adapters(Sheet& sheet) {
-  if (!sheet.is_on("lora.enabled")) return;
-  const Setting& enabled = sheet.said("lora.enabled");
-  sheet.say("framework", "megatron-bridge", enabled);
-  sheet.say("method", "lora", enabled);
-  sheet.take("lora_rank", {"lora.dim"});
-  sheet.take("lora_dropout", {"lora.dropout"});
-  take_targets(sheet, {"lora.target_modules"});
-  sheet.by_default("lora_rank", "32", "Primus default");
-  sheet.by_default("lora_targets", "q,k,v,o,gate,up,down", "Primus default");
-}
-
-}  // namespace
 
 void primus_rules(Sheet& sheet) {
   const Setting& framework =

@@ -318,6 +318,10 @@ class Machine : PickleBytes {
   std::size_t copied_ = 0;  ///< bytes of texts that nodes have
 };
 
+constexpr std::string_view local_header = "PK\x03\x04";
+constexpr std::string_view central_header = "PK\x01\x02";
+constexpr std::string_view end_of_directory = "PK\x05\x06";
+
 }  // namespace
 
 bool is_pickled(std::string_view bytes) {
@@ -330,14 +334,6 @@ Node parse_pickle(std::string_view bytes, std::string_view place) {
   refuse_large(bytes, place);
   return Machine(is_archive(bytes) ? archived(bytes, "/data.pkl", place) : bytes, place).read();
 }
-
-namespace {
-
-constexpr std::string_view local_header = "PK\x03\x04";
-constexpr std::string_view central_header = "PK\x01\x02";
-constexpr std::string_view end_of_directory = "PK\x05\x06";
-
-}  // namespace
 
 bool is_archive(std::string_view bytes) { return bytes.starts_with(local_header); }
 

@@ -47,6 +47,33 @@ std::string named_in(const Setting& setting, std::size_t begin, std::size_t end)
   return dot == std::string::npos ? name.substr(1) : setting.key.substr(0, dot) + name;
 }
 
+using nlohmann::json;
+
+class Converter {
+ public:
+  Node convert(const JsonPlace& from, int depth) {
+    if (depth > deepest_node) from.fail(fmt::format("nests deeper than {} levels", deepest_node));
+    if (++nodes_ > most_nodes) from.fail(fmt::format("holds more than {} values", most_nodes));
+    const json& value = from.value();
+    Node node;
+    node.where = from.text();
+    if (value.is_object()) {
+      node.kind = Node::Kind::table;
+      for (const auto& key : from.keys()) node.members.push_back({key, convert(from.member(key), depth + 1)});
+    } else if (value.is_array()) {
+      node.kind = Node::Kind::list;
+      for (std::size_t i = 0; i < value.size(); ++i) node.items.push_back(convert(from.item(i), depth + 1));
+    } else if (!value.is_null()) {
+      node.kind = Node::Kind::value;
+      node.text = value.is_string() ? value.get<std::string>() : value.dump();
+    }
+    return node;
+  }
+
+ private:
+  std::size_t nodes_ = 0;
+};
+
 }  // namespace
 
 void Settings::put(Setting setting) {
@@ -104,37 +131,6 @@ void refuse_large(std::string_view text, std::string_view place) {
   if (text.size() <= largest_settings) return;
   throw quantity::BadInput(std::string(place), "is larger than 1 MiB, which no file of settings is");
 }
-
-namespace {
-
-using nlohmann::json;
-
-class Converter {
- public:
-  Node convert(const JsonPlace& from, int depth) {
-    if (depth > deepest_node) from.fail(fmt::format("nests deeper than {} levels", deepest_node));
-    if (++nodes_ > most_nodes) from.fail(fmt::format("holds more than {} values", most_nodes));
-    const json& value = from.value();
-    Node node;
-    node.where = from.text();
-    if (value.is_object()) {
-      node.kind = Node::Kind::table;
-      for (const auto& key : from.keys()) node.members.push_back({key, convert(from.member(key), depth + 1)});
-    } else if (value.is_array()) {
-      node.kind = Node::Kind::list;
-      for (std::size_t i = 0; i < value.size(); ++i) node.items.push_back(convert(from.item(i), depth + 1));
-    } else if (!value.is_null()) {
-      node.kind = Node::Kind::value;
-      node.text = value.is_string() ? value.get<std::string>() : value.dump();
-    }
-    return node;
-  }
-
- private:
-  std::size_t nodes_ = 0;
-};
-
-}  // namespace
 
 Node parse_commented_json(std::string_view text, std::string_view place) {
   refuse_large(text, place);

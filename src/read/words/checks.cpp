@@ -36,18 +36,6 @@ bool implies_reference(const spec::Training& training) {
   return states_of(training) != StateRecipe::torch;
 }
 
-}  // namespace
-
-void complete_algorithm(QuestionDraft& draft) {
-  spec::Training& training = draft.training();
-  if (draft.given("reference") || !implies_reference(training)) return;
-  training.reference = trains_adapters(training.method) ? Reference::base : Reference::model;
-  const std::string word(spec::name_of(training.reference));
-  draft.assume("reference", "algorithm " + std::string(spec::name_of(training.algorithm)), word);
-}
-
-namespace {
-
 using spec::Method;
 using spec::RecomputeModule;
 using spec::RecomputePolicy;
@@ -144,6 +132,14 @@ void check_products(const QuestionDraft& draft) {
 }
 
 }  // namespace
+
+void complete_algorithm(QuestionDraft& draft) {
+  spec::Training& training = draft.training();
+  if (draft.given("reference") || !implies_reference(training)) return;
+  training.reference = trains_adapters(training.method) ? Reference::base : Reference::model;
+  const std::string word(spec::name_of(training.reference));
+  draft.assume("reference", "algorithm " + std::string(spec::name_of(training.algorithm)), word);
+}
 
 void refuse(const QuestionDraft& draft, std::span<const Contradiction> rows) {
   const auto is_one = [&](const Contradiction& row) { return is_said(draft, row) && row.holds(draft); };

@@ -53,27 +53,6 @@ void complete_accumulation(QuestionDraft& draft) {
                "4M tokens a step or a full pipeline");
 }
 
-}  // namespace
-
-std::int64_t usual_batch(const spec::Question& question) {
-  const spec::Training& training = question.training;
-  if (frameworks::pretrains(question)) return std::max<std::int64_t>(1, pretraining_batch / training.seq);
-  return quantity::product(training.micro_batch, training.grad_accum, question.layout.dp);
-}
-
-void complete_data(QuestionDraft& draft) {
-  if (draft.given("samples")) return complete_samples(draft);
-  if (draft.given("tokens") || draft.given("steps")) return;
-  if (frameworks::pretrains(draft.question)) {
-    draft.assumptions.push_back({"20 for each parameter (Hoffmann et al. 2022)", "tokens", "20x"});
-    return;
-  }
-  draft.question.pricing.data.steps = usual_steps;
-  draft.assume("steps", "default", "1000", "for want of data: --samples or --tokens say how much there is");
-}
-
-namespace {
-
 using quantity::product;
 using spec::Method;
 
@@ -211,7 +190,44 @@ void complete_expert_cut(QuestionDraft& draft) {
   draft.derive("etp", "tp");
 }
 
+constexpr std::string_view terms_of_kernels[] = {"recompute",     "offload", "loss",    "attention", "optimizer_impl",
+                                                 "fused_kernels", "compile", "reshard", "sp",        "node_dispatch"};
+
+/// Encoders write nothing, and decoders that are published for embeddings are asked for these (vLLM config/model.py,
+/// _get_default_runner_type). Their inputs are as long as usual prompts, or as long as they may be.
+void complete_reading(QuestionDraft& draft) {
+  spec::Load& load = draft.question.serving.load;
+  const bool encodes = draft.shape().stack == spec::Stack::encoder;
+  if (draft.given("output")) {
+    if (encodes && load.output > 0) draft.contradiction("output", "model", "an encoder makes no tokens");
+  } else if (encodes || draft.embeds) {
+    load.output = 0;
+    draft.derive("output", "the model is asked for embeddings or scores");
+  }
+  const std::int64_t longest = draft.shape().max_position;
+  if (!spec::reads_only(load) || draft.given("prompt") || longest == 0 || load.prompt <= longest) return;
+  load.prompt = longest;
+  draft.derive("prompt", "as long as the model reads");
+}
+
 }  // namespace
+
+std::int64_t usual_batch(const spec::Question& question) {
+  const spec::Training& training = question.training;
+  if (frameworks::pretrains(question)) return std::max<std::int64_t>(1, pretraining_batch / training.seq);
+  return quantity::product(training.micro_batch, training.grad_accum, question.layout.dp);
+}
+
+void complete_data(QuestionDraft& draft) {
+  if (draft.given("samples")) return complete_samples(draft);
+  if (draft.given("tokens") || draft.given("steps")) return;
+  if (frameworks::pretrains(draft.question)) {
+    draft.assumptions.push_back({"20 for each parameter (Hoffmann et al. 2022)", "tokens", "20x"});
+    return;
+  }
+  draft.question.pricing.data.steps = usual_steps;
+  draft.assume("steps", "default", "1000", "for want of data: --samples or --tokens say how much there is");
+}
 
 void complete_sequence(QuestionDraft& draft) {
   auto& shape = draft.shape();
@@ -274,9 +290,6 @@ void complete_batch(QuestionDraft& draft) {
   draft.derive("global_batch", "micro_batch x grad_accum x dp");
 }
 
-constexpr std::string_view terms_of_kernels[] = {"recompute",     "offload", "loss",    "attention", "optimizer_impl",
-                                                 "fused_kernels", "compile", "reshard", "sp",        "node_dispatch"};
-
 void complete_kernels(QuestionDraft& draft) {
   for (const auto term : terms_of_kernels) take_default(draft, term);
 }
@@ -322,27 +335,6 @@ void complete_method(QuestionDraft& draft) {
     draft.assume("adapter_width", "default", std::to_string(adapter_width));
   }
 }
-
-namespace {
-
-/// Encoders write nothing, and decoders that are published for embeddings are asked for these (vLLM config/model.py,
-/// _get_default_runner_type). Their inputs are as long as usual prompts, or as long as they may be.
-void complete_reading(QuestionDraft& draft) {
-  spec::Load& load = draft.question.serving.load;
-  const bool encodes = draft.shape().stack == spec::Stack::encoder;
-  if (draft.given("output")) {
-    if (encodes && load.output > 0) draft.contradiction("output", "model", "an encoder makes no tokens");
-  } else if (encodes || draft.embeds) {
-    load.output = 0;
-    draft.derive("output", "the model is asked for embeddings or scores");
-  }
-  const std::int64_t longest = draft.shape().max_position;
-  if (!spec::reads_only(load) || draft.given("prompt") || longest == 0 || load.prompt <= longest) return;
-  load.prompt = longest;
-  draft.derive("prompt", "as long as the model reads");
-}
-
-}  // namespace
 
 void complete_load(QuestionDraft& draft) {
   complete_reading(draft);

@@ -230,23 +230,6 @@ void follow_experts(QuestionDraft& draft) {
   draft.derive("expert_ffn", "ffn");
 }
 
-}  // namespace
-
-void take_model(QuestionDraft& draft, const std::optional<ConfigText>& config) {
-  take_source(draft, config);
-  const Shape base = draft.shape();
-  for (const Term& term : vocabulary()) {
-    if (term.group == TermGroup::model) draft.take(term.name);
-  }
-  follow_heads(draft, base);
-  settle_size(draft);
-  follow_ffn(draft);
-  follow_experts(draft);
-  follow_position(draft, base);
-}
-
-namespace {
-
 /// "1024x768", or one number for a square.
 using Side = Whole<1, 65'535>;  // what a JPEG can have (ITU-T T.81, table B.2)
 
@@ -306,6 +289,19 @@ void check_room(const QuestionDraft& draft, std::int64_t tokens, std::string_vie
 }
 
 }  // namespace
+
+void take_model(QuestionDraft& draft, const std::optional<ConfigText>& config) {
+  take_source(draft, config);
+  const Shape base = draft.shape();
+  for (const Term& term : vocabulary()) {
+    if (term.group == TermGroup::model) draft.take(term.name);
+  }
+  follow_heads(draft, base);
+  settle_size(draft);
+  follow_ffn(draft);
+  follow_experts(draft);
+  follow_position(draft, base);
+}
 
 void complete_images(QuestionDraft& draft, std::string_view term, std::int64_t room) {
   refuse_unseen(draft);

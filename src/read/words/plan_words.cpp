@@ -32,14 +32,6 @@ std::string_view canonical(std::string_view word) {
   return term == nullptr ? word : term->name;
 }
 
-}  // namespace
-
-std::vector<std::string_view> names_of_choices() { return quantity::mapped(choice_terms, &ChoiceTerm::name); }
-
-bool is_choice(std::string_view term) { return quantity::contains(choice_terms, canonical(term), &ChoiceTerm::name); }
-
-namespace {
-
 /// "2,048": as the other verbs read it one number, whose groups are of three digits.
 bool is_grouped_number(std::string_view text) {
   const auto comma = text.find(',');
@@ -351,6 +343,10 @@ class PlanReader {
 };
 
 }  // namespace
+
+std::vector<std::string_view> names_of_choices() { return quantity::mapped(choice_terms, &ChoiceTerm::name); }
+
+bool is_choice(std::string_view term) { return quantity::contains(choice_terms, canonical(term), &ChoiceTerm::name); }
 
 PlanWords resolve_plan(const std::vector<Given>& given, const std::optional<ConfigText>& config,
                        const Catalogue& catalogue) {

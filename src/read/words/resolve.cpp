@@ -8,56 +8,6 @@ namespace llmcalc::read {
 
 using spec::option_of;
 
-void QuestionDraft::take(std::string_view term) {
-  const Given* word = words.find(term);
-  const Term* row = word == nullptr ? nullptr : find_term(term);
-  if (row == nullptr || row->apply == nullptr) return;
-  row->apply(question, word->text, word->origin.where);
-  set_origin(term, word->origin);
-}
-
-void QuestionDraft::set_origin(std::string_view term, Origin origin) {
-  origins_.insert_or_assign(std::string(term), std::move(origin));
-}
-
-void QuestionDraft::derive(std::string_view term, std::string_view how) {
-  set_origin(term, {Source::default_value, std::string(how)});
-}
-
-void QuestionDraft::assume(std::string_view term, std::string_view how, std::string text, std::string why) {
-  set_origin(term, {Source::assumed, std::string(how)});
-  std::erase_if(assumptions, [&](const spec::Assumption& before) { return before.term == term; });
-  assumptions.push_back({std::move(why), std::string(term), std::move(text)});
-}
-
-Origin QuestionDraft::origin(std::string_view term) const {
-  const auto found = origins_.find(term);
-  return found == origins_.end() ? Origin{Source::default_value, "default"} : found->second;
-}
-
-std::string QuestionDraft::place(std::string_view term) const {
-  const Given* word = words.find(term);
-  return word == nullptr ? option_of(term) : word->origin.where;
-}
-
-std::string QuestionDraft::said(std::string_view term) const {
-  if (const Given* word = words.find(term)) {
-    const bool by_name = word->origin.where == quantity::quoted(word->text);  // the place is the word itself
-    if (by_name) return word->origin.where;
-    if (word->origin.source != Source::file) return word->origin.where + " " + std::string(words.typed(*word));
-    return std::string(term) + " " + word->text + " (" + word->origin.where + ")";
-  }
-  const Term* row = find_term(term);
-  const std::string value = row == nullptr ? std::string() : row->show(question);
-  return std::string(term) + " " + (value.empty() ? "not given" : value + " (" + origin(term).where + ")");
-}
-
-void QuestionDraft::contradiction(std::string_view term, std::string_view other, std::string_view why,
-                                  std::string hint) const {
-  throw quantity::BadInput(place(term), said(term) + " contradicts " + said(other) + ": " + std::string(why),
-                           std::move(hint));
-}
-
 namespace {
 
 using spec::Framework;
@@ -113,20 +63,6 @@ constexpr Framework tuners[] = {Framework::trl,        Framework::hf,        Fra
 constexpr Framework alone[] = {Framework::accelerate, Framework::hf, Framework::trl, Framework::llama_factory,
                                Framework::deepspeed};
 
-}  // namespace
-
-std::span<const spec::Framework> frameworks_of_search(const spec::Question& question, bool on_several) {
-  static constexpr Framework textbook[] = {Framework::generic};
-  const auto& training = question.training;
-  if (training.framework == Framework::generic) return textbook;
-  static constexpr Framework compiled[] = {Framework::maxtext};
-  if (!spec::can(question.gpu, spec::Ability::eager)) return compiled;
-  if (trains_adapters(training.method)) return tuners;
-  return on_several ? std::span<const Framework>(cutters) : std::span<const Framework>(alone);
-}
-
-namespace {
-
 /// Sets the framework, with its origin, where nobody said one: the layout decides (docs/frameworks.md has the table).
 /// \pre the words of the run are taken
 void choose_framework(QuestionDraft& draft) {
@@ -145,25 +81,6 @@ bool goes_without_saying(std::string_view term, std::string_view value) {
   return term == "attention" || term == "optimizer_impl" || (term == "sharding" && value == "ddp") ||
          (term == "recompute" && value == "none");
 }
-
-}  // namespace
-
-bool take_default(QuestionDraft& draft, std::string_view term) {
-  if (draft.given(term)) return false;
-  const frameworks::Default* found = frameworks::default_of(draft.question, term);
-  const Term* row = find_term(term);
-  if (found == nullptr || row == nullptr) return false;
-  row->apply(draft.question, found->value, found->source);
-  const std::string how = std::string(spec::name_of(draft.training().framework)) + " default";
-  if (goes_without_saying(term, found->value)) {
-    draft.derive(term, how);
-  } else {
-    draft.assume(term, how, std::string(found->value));
-  }
-  return true;
-}
-
-namespace {
 
 /// Says what of --framework-version was not understood.
 /// \throws quantity::BadInput where a person typed it and nothing was
@@ -202,7 +119,130 @@ void take_calibration(QuestionDraft& draft) {
 /// A model that is no preset has a name for people, which is no word that could be typed again.
 bool is_echoed(const QuestionDraft& draft, const Term& term) { return term.name != "model" || draft.given("model"); }
 
+void take_run(QuestionDraft& draft) {
+  for (const Term& term : vocabulary()) {
+    if (term.group != TermGroup::model) draft.take(term.name);
+  }
+  choose_framework(draft);
+}
+
+/// Trainers start from published weights in the type that they are told to use. Beside adapters transformers keeps some
+/// as they are (`trained_as_published`); others it is asked to make wide first (FineGrainedFP8Config and Mxfp4Config,
+/// dequantize).
+void say_published(QuestionDraft& draft) {
+  const spec::Training& training = draft.training();
+  const bool beside_adapters = trains_adapters(training.method) &&
+                               frameworks::row_of(training.framework).engine == frameworks::TrainingEngine::trainer;
+  const bool matters = draft.given("config") || beside_adapters;
+  if (!draft.published_quant || !matters || formats::is_quantized(training.precision.weights)) return;
+  const std::string form(spec::name_of(*draft.published_quant));
+  draft.assume("the checkpoint is quantized (" + form + "); " +
+               (beside_adapters ? "its base is taken as loaded with dequantize=True" +
+                                      std::string(training.precision.experts ? ", experts in bf16" : "")
+                                : "the precision of the run is the question's, not the file's"));
+}
+
+void complete(QuestionDraft& draft, const std::optional<ConfigText>& config) {
+  take_gpu(draft);
+  take_model(draft, config);
+  take_run(draft);
+  take_software(draft);
+  take_default(draft, "method");
+  complete_layout(draft);
+  complete_optimizer(draft);
+  take_precision(draft);
+  say_published(draft);
+  complete_method(draft);
+  complete_algorithm(draft);
+  complete_kernels(draft);
+  complete_host(draft);
+  complete_sequence(draft);
+  complete_images(draft, "seq", draft.training().seq);
+  complete_dropout(draft);
+  complete_pipeline(draft);
+  complete_batch(draft);
+  complete_data(draft);
+  check_combinations(draft);
+  build(draft);
+  take_calibration(draft);
+}
+
 }  // namespace
+
+void QuestionDraft::take(std::string_view term) {
+  const Given* word = words.find(term);
+  const Term* row = word == nullptr ? nullptr : find_term(term);
+  if (row == nullptr || row->apply == nullptr) return;
+  row->apply(question, word->text, word->origin.where);
+  set_origin(term, word->origin);
+}
+
+void QuestionDraft::set_origin(std::string_view term, Origin origin) {
+  origins_.insert_or_assign(std::string(term), std::move(origin));
+}
+
+void QuestionDraft::derive(std::string_view term, std::string_view how) {
+  set_origin(term, {Source::default_value, std::string(how)});
+}
+
+void QuestionDraft::assume(std::string_view term, std::string_view how, std::string text, std::string why) {
+  set_origin(term, {Source::assumed, std::string(how)});
+  std::erase_if(assumptions, [&](const spec::Assumption& before) { return before.term == term; });
+  assumptions.push_back({std::move(why), std::string(term), std::move(text)});
+}
+
+Origin QuestionDraft::origin(std::string_view term) const {
+  const auto found = origins_.find(term);
+  return found == origins_.end() ? Origin{Source::default_value, "default"} : found->second;
+}
+
+std::string QuestionDraft::place(std::string_view term) const {
+  const Given* word = words.find(term);
+  return word == nullptr ? option_of(term) : word->origin.where;
+}
+
+std::string QuestionDraft::said(std::string_view term) const {
+  if (const Given* word = words.find(term)) {
+    const bool by_name = word->origin.where == quantity::quoted(word->text);  // the place is the word itself
+    if (by_name) return word->origin.where;
+    if (word->origin.source != Source::file) return word->origin.where + " " + std::string(words.typed(*word));
+    return std::string(term) + " " + word->text + " (" + word->origin.where + ")";
+  }
+  const Term* row = find_term(term);
+  const std::string value = row == nullptr ? std::string() : row->show(question);
+  return std::string(term) + " " + (value.empty() ? "not given" : value + " (" + origin(term).where + ")");
+}
+
+void QuestionDraft::contradiction(std::string_view term, std::string_view other, std::string_view why,
+                                  std::string hint) const {
+  throw quantity::BadInput(place(term), said(term) + " contradicts " + said(other) + ": " + std::string(why),
+                           std::move(hint));
+}
+
+std::span<const spec::Framework> frameworks_of_search(const spec::Question& question, bool on_several) {
+  static constexpr Framework textbook[] = {Framework::generic};
+  const auto& training = question.training;
+  if (training.framework == Framework::generic) return textbook;
+  static constexpr Framework compiled[] = {Framework::maxtext};
+  if (!spec::can(question.gpu, spec::Ability::eager)) return compiled;
+  if (trains_adapters(training.method)) return tuners;
+  return on_several ? std::span<const Framework>(cutters) : std::span<const Framework>(alone);
+}
+
+bool take_default(QuestionDraft& draft, std::string_view term) {
+  if (draft.given(term)) return false;
+  const frameworks::Default* found = frameworks::default_of(draft.question, term);
+  const Term* row = find_term(term);
+  if (found == nullptr || row == nullptr) return false;
+  row->apply(draft.question, found->value, found->source);
+  const std::string how = std::string(spec::name_of(draft.training().framework)) + " default";
+  if (goes_without_saying(term, found->value)) {
+    draft.derive(term, how);
+  } else {
+    draft.assume(term, how, std::string(found->value));
+  }
+  return true;
+}
 
 void take_gpu(QuestionDraft& draft) {
   const Given* word = draft.words.find("gpu");
@@ -245,66 +285,10 @@ std::vector<Given> echo(const QuestionDraft& draft, std::span<const Term> terms)
   return lines;
 }
 
-namespace {
-
-void take_run(QuestionDraft& draft) {
-  for (const Term& term : vocabulary()) {
-    if (term.group != TermGroup::model) draft.take(term.name);
-  }
-  choose_framework(draft);
-}
-
-/// Trainers start from published weights in the type that they are told to use. Beside adapters transformers keeps some
-/// as they are (`trained_as_published`); others it is asked to make wide first (FineGrainedFP8Config and Mxfp4Config,
-/// dequantize).
-void say_published(QuestionDraft& draft) {
-  const spec::Training& training = draft.training();
-  const bool beside_adapters = trains_adapters(training.method) &&
-                               frameworks::row_of(training.framework).engine == frameworks::TrainingEngine::trainer;
-  const bool matters = draft.given("config") || beside_adapters;
-  if (!draft.published_quant || !matters || formats::is_quantized(training.precision.weights)) return;
-  const std::string form(spec::name_of(*draft.published_quant));
-  draft.assume("the checkpoint is quantized (" + form + "); " +
-               (beside_adapters ? "its base is taken as loaded with dequantize=True" +
-                                      std::string(training.precision.experts ? ", experts in bf16" : "")
-                                : "the precision of the run is the question's, not the file's"));
-}
-
-}  // namespace
-
 std::vector<std::string> Resolved::warnings() const {
   if (unread.empty()) return {};
   return {"not read, and may change sizes: " + quantity::joined(unread, ", ")};
 }
-
-namespace {
-
-void complete(QuestionDraft& draft, const std::optional<ConfigText>& config) {
-  take_gpu(draft);
-  take_model(draft, config);
-  take_run(draft);
-  take_software(draft);
-  take_default(draft, "method");
-  complete_layout(draft);
-  complete_optimizer(draft);
-  take_precision(draft);
-  say_published(draft);
-  complete_method(draft);
-  complete_algorithm(draft);
-  complete_kernels(draft);
-  complete_host(draft);
-  complete_sequence(draft);
-  complete_images(draft, "seq", draft.training().seq);
-  complete_dropout(draft);
-  complete_pipeline(draft);
-  complete_batch(draft);
-  complete_data(draft);
-  check_combinations(draft);
-  build(draft);
-  take_calibration(draft);
-}
-
-}  // namespace
 
 Resolved resolve(const std::vector<Given>& given, const std::optional<ConfigText>& config, const Catalogue& catalogue,
                  const Values& values) {

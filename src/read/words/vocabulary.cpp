@@ -52,6 +52,75 @@ const Term* find_row(std::span<const Term> rows, std::string_view name) {
   return quantity::find_if_or_null(rows, [&](const Term& row) { return same_name(name, row.name); });
 }
 
+struct Synonyms {
+  std::string_view ours;
+  std::string_view theirs;  ///< apart by blanks
+};
+
+/// Names that trainers, servers and people have for an option.
+constexpr Synonyms synonyms[] = {
+#include "vocabulary/synonyms.inc"
+};
+
+/// Words to say in the place of another program's option.
+constexpr Synonyms sayings[] = {
+#include "vocabulary/sayings.inc"
+};
+
+bool names(const Synonyms& row, std::string_view written) {
+  const auto same = [](char a, char b) { return a == b || (a == '_' && b == '-'); };
+  return std::ranges::any_of(quantity::pieces_of(row.theirs, " "),
+                             [&](std::string_view name) { return std::ranges::equal(written, name, same); });
+}
+
+/// A word that another term takes, or that means several of this one's.
+struct Astray {
+  std::string_view word;
+  std::string_view among;  ///< one of those that the term takes
+  std::string_view hint;
+};
+
+constexpr Astray astray[] = {
+#include "vocabulary/astray.inc"
+};
+
+std::string hint_for(std::string_view text, const std::vector<std::string_view>& known) {
+  const std::string word = quantity::to_lower(text);
+  const auto is_it = [&](const Astray& each) { return each.word == word && is_among(each.among, known); };
+  const auto* row = quantity::find_if_or_null(astray, is_it);
+  return row == nullptr ? quantity::did_you_mean(text, known) : std::string(row->hint);
+}
+
+struct RateUnit {
+  std::string_view name;
+  double gigabits;
+  bool is_exact;  ///< the case of the b decides
+};
+
+constexpr RateUnit rate_units[] = {
+#include "vocabulary/rate_units.inc"
+};
+
+[[noreturn]] void refuse(std::string_view text, std::string_view place) {
+  throw quantity::BadInput(std::string(place), "'" + std::string(text) +
+                                                   "' is not the network of a node: expected a rate with its unit, "
+                                                   "such as 400Gbps, 8x400Gbps or 50GB/s");
+}
+
+const RateUnit* find_unit(std::string_view name) {
+  const auto is_it = [&](const RateUnit& unit) {
+    return unit.name == (unit.is_exact ? std::string(name) : quantity::to_lower(name));
+  };
+  return quantity::find_if_or_null(rate_units, is_it);
+}
+
+double one_adapter(std::string_view rate, std::string_view text, std::string_view place) {
+  const auto digits = std::min(rate.find_first_not_of("0123456789."), rate.size());
+  const RateUnit* unit = find_unit(quantity::trim(rate.substr(digits)));
+  if (digits == 0 || unit == nullptr) refuse(text, place);
+  return quantity::parse_number(rate.substr(0, digits), place) * unit->gigabits;
+}
+
 }  // namespace
 
 std::span<const Term> vocabulary() {
@@ -90,31 +159,6 @@ std::string values_of(const Term& term) {
                                : std::string(term.values) + quantity::joined(term.words(), "|");
 }
 
-namespace {
-
-struct Synonyms {
-  std::string_view ours;
-  std::string_view theirs;  ///< apart by blanks
-};
-
-/// Names that trainers, servers and people have for an option.
-constexpr Synonyms synonyms[] = {
-#include "vocabulary/synonyms.inc"
-};
-
-/// Words to say in the place of another program's option.
-constexpr Synonyms sayings[] = {
-#include "vocabulary/sayings.inc"
-};
-
-bool names(const Synonyms& row, std::string_view written) {
-  const auto same = [](char a, char b) { return a == b || (a == '_' && b == '-'); };
-  return std::ranges::any_of(quantity::pieces_of(row.theirs, " "),
-                             [&](std::string_view name) { return std::ranges::equal(written, name, same); });
-}
-
-}  // namespace
-
 std::vector<std::string_view> synonyms_of(std::string_view name) {
   return quantity::mapped_if(synonyms, &Synonyms::ours, [&](const Synonyms& row) { return names(row, name); });
 }
@@ -137,67 +181,11 @@ std::vector<std::string> split_list(std::string_view text, std::string_view plac
 
 std::string join_list(const std::vector<std::string>& items) { return quantity::joined(items, ","); }
 
-namespace {
-
-/// A word that another term takes, or that means several of this one's.
-struct Astray {
-  std::string_view word;
-  std::string_view among;  ///< one of those that the term takes
-  std::string_view hint;
-};
-
-constexpr Astray astray[] = {
-#include "vocabulary/astray.inc"
-};
-
-std::string hint_for(std::string_view text, const std::vector<std::string_view>& known) {
-  const std::string word = quantity::to_lower(text);
-  const auto is_it = [&](const Astray& each) { return each.word == word && is_among(each.among, known); };
-  const auto* row = quantity::find_if_or_null(astray, is_it);
-  return row == nullptr ? quantity::did_you_mean(text, known) : std::string(row->hint);
-}
-
-}  // namespace
-
 void throw_unknown_word(std::string_view text, std::string_view place, const std::vector<std::string_view>& known) {
   throw quantity::BadInput(std::string(place),
                            quantity::quoted(text) + " is not one of " + quantity::joined(known, ", "),
                            hint_for(text, known));
 }
-
-namespace {
-
-struct RateUnit {
-  std::string_view name;
-  double gigabits;
-  bool is_exact;  ///< the case of the b decides
-};
-
-constexpr RateUnit rate_units[] = {
-#include "vocabulary/rate_units.inc"
-};
-
-[[noreturn]] void refuse(std::string_view text, std::string_view place) {
-  throw quantity::BadInput(std::string(place), "'" + std::string(text) +
-                                                   "' is not the network of a node: expected a rate with its unit, "
-                                                   "such as 400Gbps, 8x400Gbps or 50GB/s");
-}
-
-const RateUnit* find_unit(std::string_view name) {
-  const auto is_it = [&](const RateUnit& unit) {
-    return unit.name == (unit.is_exact ? std::string(name) : quantity::to_lower(name));
-  };
-  return quantity::find_if_or_null(rate_units, is_it);
-}
-
-double one_adapter(std::string_view rate, std::string_view text, std::string_view place) {
-  const auto digits = std::min(rate.find_first_not_of("0123456789."), rate.size());
-  const RateUnit* unit = find_unit(quantity::trim(rate.substr(digits)));
-  if (digits == 0 || unit == nullptr) refuse(text, place);
-  return quantity::parse_number(rate.substr(0, digits), place) * unit->gigabits;
-}
-
-}  // namespace
 
 double parse_network_rate(std::string_view text, std::string_view place) {
   const auto times = text.find_first_of("xX");

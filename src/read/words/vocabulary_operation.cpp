@@ -27,12 +27,6 @@ constexpr Term layout_rows[] = {
 #include "vocabulary/layout.inc"
 };
 
-}  // namespace
-
-std::span<const Term> layout_terms() { return layout_rows; }
-
-namespace {
-
 using spec::DataBudget;
 using spec::Pricing;
 using spec::Runtime;
@@ -172,6 +166,8 @@ constexpr Term answer_rows[] = {
 };
 
 }  // namespace
+
+std::span<const Term> layout_terms() { return layout_rows; }
 
 std::span<const Term> answer_terms() { return answer_rows; }
 

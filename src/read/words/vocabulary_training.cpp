@@ -84,12 +84,6 @@ constexpr Term model_rows[] = {
 #include "vocabulary/model.inc"
 };
 
-}  // namespace
-
-std::span<const Term> model_terms() { return model_rows; }
-
-namespace {
-
 using formats::Dtype;
 using spec::Adapter;
 using spec::Precision;
@@ -263,6 +257,8 @@ constexpr Term run_rows[] = {
 };
 
 }  // namespace
+
+std::span<const Term> model_terms() { return model_rows; }
 
 std::span<const Term> run_terms() { return run_rows; }
 
