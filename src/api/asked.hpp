@@ -1,13 +1,16 @@
-// The question of a command line: its options, on top of what --from names.
+// The question of a command line: its options, on top of what --from names; and from words to everything that is said
+// about one run or one server.
 #pragma once
 
 #include "api/arguments.hpp"
 #include "api/surroundings.hpp"
 #include "dialects/reading.hpp"
 #include "llmcalc/llmcalc.hpp"
+#include "llmcalc/spec/accelerator.hpp"
 #include "read/presets.hpp"
 #include "read/resolve.hpp"
 #include "read/vocabulary.hpp"
+#include "render/answers.hpp"
 
 #include <memory>
 #include <optional>
@@ -66,5 +69,28 @@ AskedQuestion asked_run(const Arguments& arguments, const Surroundings& around, 
 AskedQuestion asked_server(const Arguments& arguments, const Surroundings& around, const read::Catalogue& catalogue);
 /// Where every word without an option is a thing to read.
 AskedQuestion asked_things(const Arguments& arguments, const Surroundings& around, const read::Catalogue& catalogue);
+
+/// \throws quantity::BadInput naming the place of what is wrong or missing
+Answer fit(const std::vector<read::Given>& said, const std::optional<read::ConfigText>& config,
+           const read::Catalogue& catalogue, const read::Values& values = {});
+
+struct ServeOptions {
+  std::optional<serving::Find> find;
+  bool layout = false;                                           ///< --find layout: the whole search
+  bool table = false;                                            ///< the matrix of contexts and concurrencies
+  std::shared_ptr<const std::vector<spec::Request>> trace = {};  ///< of --requests
+};
+
+/// \throws quantity::BadInput naming the place of what is wrong or missing
+render::ServingReport serve(const std::vector<read::Given>& said, const std::optional<read::ConfigText>& config,
+                            const read::Catalogue& catalogue, const ServeOptions& options = {});
+
+/// Accelerators to propose in the place of one that is too small: parts of the same make with more memory, the smallest
+/// first: of a card larger cards, and the data centre's that are rented at a known price.
+std::vector<spec::Accelerator> larger_than(const std::optional<spec::Accelerator>& present,
+                                           const read::Catalogue& catalogue);
+
+/// One of each capacity that people have, the smallest first.
+std::vector<spec::Accelerator> usual_cards(const read::Catalogue& catalogue);
 
 }  // namespace llmcalc::api

@@ -1,10 +1,9 @@
 
-#include "api/answers.hpp"
+#include "api/asked.hpp"
 #include "api/c_door.hpp"
-#include "api/help.hpp"
+#include "api/verbs.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "quantity/lists.hpp"
-#include "read/vocabulary.hpp"
 #include "render/understood.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,3 @@
-#include "api/answers.hpp"
 #include "api/inner/limits.hpp"
 #include "api/inner/many_runs.hpp"
 #include "api/verbs.hpp"

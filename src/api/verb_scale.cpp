@@ -10,7 +10,7 @@
 #include "quantity/text.hpp"
 #include "read/resolve.hpp"
 #include "read/words.hpp"
-#include "render/scaling.hpp"
+#include "render/answers.hpp"
 
 #include <array>
 #include <utility>

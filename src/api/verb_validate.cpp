@@ -9,7 +9,7 @@
 #include "quantity/text.hpp"
 #include "read/resolve.hpp"
 #include "read/rows.hpp"
-#include "render/validation.hpp"
+#include "render/answers.hpp"
 #include "serving/answer.hpp"
 #include "spec/names.hpp"
 #include "trust/error_bar.hpp"

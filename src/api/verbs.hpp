@@ -1,4 +1,5 @@
-// The verbs, written once: dispatch, help and the front door follow from the table.
+// The verbs, written once: dispatch, help and the front door follow from the table; and the texts that people read of
+// the program in the place of an answer.
 #pragma once
 
 #include "api/arguments.hpp"
@@ -6,6 +7,7 @@
 #include "llmcalc/formats/dtype.hpp"
 #include "llmcalc/llmcalc.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -70,5 +72,16 @@ std::vector<Flag> plan_flags();
 std::vector<Flag> scale_flags();
 std::vector<Flag> validate_flags();
 std::vector<Flag> dtype_flags();
+
+/// `llmcalc`, `llmcalc -h`: the verbs.
+std::string program_help();
+
+/// `llmcalc VERB --help`: its options by group.
+std::string verb_help(const Verb& verb, const std::vector<Flag>& flags);
+
+/// Version or help, where a line asks for nothing else; nothing where it is a question.
+/// \param words  as spelled_out() has them
+/// \pre there is one
+std::optional<std::string> told_of_program(std::span<const std::string> words);
 
 }  // namespace llmcalc::api

@@ -1,6 +1,5 @@
-#include "cli/cards.hpp"
-
 #include "cli/files.hpp"
+#include "cli/machine.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/format.hpp"
 #include "quantity/lists.hpp"

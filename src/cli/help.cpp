@@ -1,16 +1,12 @@
-#include "cli/help.hpp"
-
 #include "api/verbs.hpp"
-#include "llmcalc/quantity/error.hpp"
+#include "cli/run.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/suggest.hpp"
 #include "quantity/text.hpp"
-#include "read/presets.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <vector>
 
 namespace llmcalc::cli {
 namespace {

@@ -1,7 +1,7 @@
 // libcurl is loaded when the first request is made: a run that needs no network does not pay for it.
-#include "cli/http.hpp"
+#include "cli/hub.hpp"
+#include "cli/machine.hpp"
 #include "cli/system.hpp"
-#include "cli/watch.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/text.hpp"
 

@@ -1,5 +1,5 @@
 // A build without libcurl: the cache and files answer, the network does not.
-#include "cli/http.hpp"
+#include "cli/hub.hpp"
 #include "llmcalc/quantity/error.hpp"
 
 namespace llmcalc::cli {

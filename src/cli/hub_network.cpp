@@ -1,7 +1,6 @@
 // The Hub's files over HTTP: /{id}/resolve/{revision}/{file}, of weights only the headers by range requests.
-#include "cli/http.hpp"
+#include "cli/hub.hpp"
 #include "cli/things.hpp"
-#include "cli/weight_files.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"

@@ -1,12 +1,18 @@
-// The machine that the program runs on, as a question's surroundings: files, the Hub, cores, Ctrl-C.
+// The machine that the program runs on, as a question's surroundings: files, the Hub, cores, Ctrl-C, and the
+// accelerators that its drivers tell of, which `--gpu local` stands for.
 #pragma once
 
 #include "api/surroundings.hpp"
+#include "dialects/cards.hpp"
+#include "dialects/reading.hpp"
+#include "read/presets.hpp"
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace llmcalc::cli {
 
@@ -47,5 +53,46 @@ class Machine : public api::Surroundings {
  private:
   const Environment& environment_;
 };
+
+using dialects::Card;
+using dialects::Holder;
+
+/// By NVML, which comes with NVIDIA's driver and is loaded for this; empty where it is not installed.
+/// \throws quantity::BadInput at --gpu where the driver does not answer
+std::vector<Card> nvidia_cards();
+
+/// By what the kernel shows of amdgpu and xe. Names come from the tables of libdrm and pciutils.
+/// \param root  "/", or a folder that stands for it
+std::vector<Card> kernel_cards(const std::filesystem::path& root);
+
+/// Cards that drivers, the kernel below `root` or the processor itself tell of.
+/// \throws quantity::BadInput at --gpu where there is no card, or its driver does not answer
+std::vector<Card> local_cards(const std::filesystem::path& root);
+
+/// Puts the presets of cards, and the memory that is free on them, in the place of "local" or "local:2".
+/// \throws quantity::BadInput at --gpu where several differ, or one is like none that is known
+void take_local_cards(dialects::Reading& reading, std::vector<read::Given>& words, const read::Catalogue& catalogue,
+                      std::vector<Card> cards);
+
+/// A line on stderr that shows after half a second, is renewed ten times a second, and is gone with its object.
+class Notice {
+ public:
+  Notice() = default;
+  ~Notice();
+  Notice(const Notice&) = delete;
+  Notice& operator=(const Notice&) = delete;
+
+  /// Whether a new text would be shown now.
+  bool is_due() const { return std::chrono::steady_clock::now() >= next_; }
+  void show(std::string_view text);
+
+ private:
+  bool shown_ = false;
+  std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
+};
+
+/// Ctrl-C ends the work with what it has so far.
+/// \param draws  how far it is
+void watch(const std::function<void(const api::GoesOn&)>& work, bool draws);
 
 }  // namespace llmcalc::cli

@@ -1,5 +1,4 @@
 #include "api/c_door.hpp"
-#include "api/help.hpp"
 #include "api/verbs.hpp"
 #include "cli/run.hpp"
 #include "llmcalc/quantity/checked.hpp"

@@ -1,5 +1,5 @@
 #include "cli/hub.hpp"
-#include "cli/watch.hpp"
+#include "cli/machine.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"

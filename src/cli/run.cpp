@@ -1,9 +1,7 @@
 #include "cli/run.hpp"
 
-#include "api/help.hpp"
 #include "api/verbs.hpp"
 #include "cli/files.hpp"
-#include "cli/help.hpp"
 #include "quantity/lists.hpp"
 #include "render/foreign.hpp"
 #include "render/understood.hpp"

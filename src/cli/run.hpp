@@ -45,4 +45,12 @@ std::string mcp_answer(std::string_view message, const Environment& environment)
 /// Answers until the input ends.
 void serve_mcp(const Environment& environment);
 
+/// The completions of a shell: "bash", "zsh" or "fish".
+/// \throws quantity::BadInput for another
+std::string completion(std::string_view shell);
+
+/// A page for man: "llmcalc", "llmcalc-fit"; "list": the names of all pages, one a line.
+/// \throws quantity::BadInput for another
+std::string manual(std::string_view page);
+
 }  // namespace llmcalc::cli

@@ -1,8 +1,7 @@
 #include "cli/things.hpp"
 
 #include "cli/files.hpp"
-#include "cli/http.hpp"
-#include "cli/weight_files.hpp"
+#include "cli/hub.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"

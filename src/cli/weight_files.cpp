@@ -1,6 +1,5 @@
-#include "cli/weight_files.hpp"
-
 #include "cli/files.hpp"
+#include "cli/things.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 

@@ -8,7 +8,6 @@
 #include <iterator>
 
 namespace llmcalc::formats {
-
 namespace {
 
 /// \param key  the member of a row that names its enumerator
@@ -26,21 +25,6 @@ constexpr GgmlFacts types[] = {
 };
 static_assert(in_enumeration_order(types, &GgmlFacts::type));
 
-}  // namespace
-
-const GgmlFacts& facts(GgmlType type) { return types[static_cast<std::size_t>(type)]; }
-
-std::span<const GgmlFacts> all_ggml_types() { return types; }
-
-bool packs_rows(GgmlType type, std::int64_t columns) { return columns % facts(type).block == 0; }
-
-quantity::Bytes storage_bytes(GgmlType type, std::int64_t elements) {
-  const GgmlFacts& f = facts(type);
-  return quantity::bytes(quantity::checked_multiply(elements / f.block, f.bytes));
-}
-
-namespace {
-
 constexpr QuantFacts quants[] = {
 #include "formats/quants.inc"
 };
@@ -54,23 +38,6 @@ std::int64_t scale_bytes(const QuantFacts& f, std::int64_t rows, std::int64_t co
   if (group == 0) return 0;
   return quantity::ceil_divide(quantity::product(quantity::ceil_divide(rows, group), columns, f.group_bits), 8);
 }
-
-}  // namespace
-
-const QuantFacts& facts(Quant quant) { return quants[static_cast<std::size_t>(quant)]; }
-
-Quant of_experts(Quant quant) { return facts(quant).of_experts.value_or(quant); }
-
-std::span<const QuantFacts> all_quants() { return quants; }
-
-bool is_file_type(Quant quant) { return facts(quant).covers == Coverage::file; }
-
-quantity::Bytes storage_bytes(const QuantFacts& f, std::int64_t rows, std::int64_t columns, std::int64_t group) {
-  const std::int64_t codes = quantity::ceil_divide(quantity::product(rows, columns, f.bits), 8);
-  return quantity::bytes(quantity::checked_add(codes, scale_bytes(f, rows, columns, group > 0 ? group : f.group)));
-}
-
-namespace {
 
 constexpr DtypeFacts dtypes[] = {
 #include "formats/dtypes.inc"
@@ -96,6 +63,30 @@ std::int64_t scale_bytes(const BlockScale& scale, std::int64_t elements) {
 }
 
 }  // namespace
+
+const GgmlFacts& facts(GgmlType type) { return types[static_cast<std::size_t>(type)]; }
+
+std::span<const GgmlFacts> all_ggml_types() { return types; }
+
+bool packs_rows(GgmlType type, std::int64_t columns) { return columns % facts(type).block == 0; }
+
+quantity::Bytes storage_bytes(GgmlType type, std::int64_t elements) {
+  const GgmlFacts& f = facts(type);
+  return quantity::bytes(quantity::checked_multiply(elements / f.block, f.bytes));
+}
+
+const QuantFacts& facts(Quant quant) { return quants[static_cast<std::size_t>(quant)]; }
+
+Quant of_experts(Quant quant) { return facts(quant).of_experts.value_or(quant); }
+
+std::span<const QuantFacts> all_quants() { return quants; }
+
+bool is_file_type(Quant quant) { return facts(quant).covers == Coverage::file; }
+
+quantity::Bytes storage_bytes(const QuantFacts& f, std::int64_t rows, std::int64_t columns, std::int64_t group) {
+  const std::int64_t codes = quantity::ceil_divide(quantity::product(rows, columns, f.bits), 8);
+  return quantity::bytes(quantity::checked_add(codes, scale_bytes(f, rows, columns, group > 0 ? group : f.group)));
+}
 
 std::span<const DtypeFacts> all_dtypes() { return dtypes; }
 

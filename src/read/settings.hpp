@@ -66,11 +66,15 @@ class Settings {
   /// Takes the place of an earlier one of the same key.
   /// \throws quantity::BadInput at a setting beyond `most_settings`
   void put(Setting setting);
+  /// What another setting means, under a key of its own and at that one's place.
+  void say(std::string_view key, std::string_view text, Setting because);
 
   void remove(std::string_view key);
 
   const Setting* find(std::string_view key) const;
   bool has(std::string_view key) const { return find(key) != nullptr; }
+  /// The value in lower case; empty where it is not there.
+  std::string text(std::string_view key) const;
   const std::vector<Setting>& all() const { return all_; }
   std::vector<Setting>& all() { return all_; }
 

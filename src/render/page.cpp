@@ -13,7 +13,6 @@
 #include <utility>
 
 namespace llmcalc::render {
-
 namespace {
 
 /// Select Graphic Rendition (ECMA-48, 8.3.117).
@@ -29,32 +28,6 @@ constexpr std::string_view code_of(Ink ink) {
   }
   return colour_off;
 }
-
-}  // namespace
-
-std::string_view colour_at(std::string_view text) {
-  if (text.front() != colour_off.front()) return {};
-  for (const auto ink : {Ink::heading, Ink::dim, Ink::good, Ink::caution, Ink::bad}) {
-    if (text.starts_with(code_of(ink))) return code_of(ink);
-  }
-  return text.starts_with(colour_off) ? colour_off : std::string_view();
-}
-
-std::string paint(std::string_view text, Ink ink, const TextStyle& style) {
-  if (!style.colour || text.empty()) return std::string(text);
-  return std::string(code_of(ink)).append(text).append(colour_off);
-}
-
-std::string bar(double share, int columns) {
-  constexpr int eighths_per_column = 8;
-  static constexpr std::array<std::string_view, eighths_per_column> partial{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-  const auto eighths = static_cast<int>(std::lround(std::clamp(share, 0.0, 1.0) * columns * eighths_per_column));
-  std::string drawn;
-  for (int i = 0; i < eighths / eighths_per_column; ++i) drawn += "█";
-  return drawn.append(partial[static_cast<std::size_t>(eighths % eighths_per_column)]);
-}
-
-namespace {
 
 struct WidthRange {
   char32_t first;
@@ -100,7 +73,47 @@ std::size_t columns_of(char32_t c) {
   return contains(wide_ranges, c) ? 2 : 1;
 }
 
+using quantity::Bytes;
+
+constexpr std::array binary_units{
+    MemoryUnit{"MiB", quantity::mib(1)},
+    MemoryUnit{"GiB", quantity::gib(1)},
+    MemoryUnit{"TiB", quantity::gib(quantity::kibi)},
+    MemoryUnit{"PiB", quantity::gib(quantity::mebi)},
+    MemoryUnit{"EiB", quantity::gib(quantity::gibi)},
+};
+
+constexpr std::array decimal_units{
+    MemoryUnit{"MB", quantity::bytes(1'000'000)},
+    MemoryUnit{"GB", quantity::bytes(1'000'000'000)},
+    MemoryUnit{"TB", quantity::bytes(1'000'000'000'000)},
+};
+
+constexpr std::string_view column_gap = "  ";
+
 }  // namespace
+
+std::string_view colour_at(std::string_view text) {
+  if (text.front() != colour_off.front()) return {};
+  for (const auto ink : {Ink::heading, Ink::dim, Ink::good, Ink::caution, Ink::bad}) {
+    if (text.starts_with(code_of(ink))) return code_of(ink);
+  }
+  return text.starts_with(colour_off) ? colour_off : std::string_view();
+}
+
+std::string paint(std::string_view text, Ink ink, const TextStyle& style) {
+  if (!style.colour || text.empty()) return std::string(text);
+  return std::string(code_of(ink)).append(text).append(colour_off);
+}
+
+std::string bar(double share, int columns) {
+  constexpr int eighths_per_column = 8;
+  static constexpr std::array<std::string_view, eighths_per_column> partial{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const auto eighths = static_cast<int>(std::lround(std::clamp(share, 0.0, 1.0) * columns * eighths_per_column));
+  std::string drawn;
+  for (int i = 0; i < eighths / eighths_per_column; ++i) drawn += "█";
+  return drawn.append(partial[static_cast<std::size_t>(eighths % eighths_per_column)]);
+}
 
 std::size_t display_width(std::string_view text) {
   std::size_t columns = 0;
@@ -148,26 +161,6 @@ std::vector<std::string> page_lines(std::string_view text, std::size_t indent) {
   return lines_of(std::string(indent, ' ') + wrapped(text, indent, indent));
 }
 
-using quantity::Bytes;
-
-namespace {
-
-constexpr std::array binary_units{
-    MemoryUnit{"MiB", quantity::mib(1)},
-    MemoryUnit{"GiB", quantity::gib(1)},
-    MemoryUnit{"TiB", quantity::gib(quantity::kibi)},
-    MemoryUnit{"PiB", quantity::gib(quantity::mebi)},
-    MemoryUnit{"EiB", quantity::gib(quantity::gibi)},
-};
-
-constexpr std::array decimal_units{
-    MemoryUnit{"MB", quantity::bytes(1'000'000)},
-    MemoryUnit{"GB", quantity::bytes(1'000'000'000)},
-    MemoryUnit{"TB", quantity::bytes(1'000'000'000'000)},
-};
-
-}  // namespace
-
 std::optional<MemoryUnit> find_memory_unit(std::string_view name) {
   const auto* unit = quantity::find_or_null(binary_units, name, &MemoryUnit::name);
   if (unit == nullptr) unit = quantity::find_or_null(decimal_units, name, &MemoryUnit::name);
@@ -193,12 +186,6 @@ std::string spread_text(const trust::Spread& spread) {
   const auto above = share_text(spread.above);
   return below == above ? "±" + below : fmt::format("-{:.0f} to +{}", 100.0 * spread.below, above);
 }
-
-namespace {
-
-constexpr std::string_view column_gap = "  ";
-
-}  // namespace
 
 Table::Table(std::vector<Align> columns, std::string indent)
     : columns_(std::move(columns)), indent_(std::move(indent)) {}

@@ -1,9 +1,9 @@
 // Plans as CSV, and the best of each pair of values.
 #include "quantity/format.hpp"
 #include "quantity/lists.hpp"
+#include "render/answers.hpp"
 #include "render/foreign.hpp"
 #include "render/inner/page.hpp"
-#include "render/plan.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,7 @@
 // Many questions, a line each: tables, Markdown for a review, JUnit XML for a pipeline.
-#include "render/runs.hpp"
-
 #include "quantity/format.hpp"
 #include "quantity/lists.hpp"
+#include "render/answers.hpp"
 #include "render/foreign.hpp"
 #include "render/inner/page.hpp"
 

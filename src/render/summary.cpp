@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <utility>
 
 namespace llmcalc::render {
 namespace {

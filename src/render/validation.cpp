@@ -5,8 +5,7 @@
 //
 //   by    n  mean %  median %  p95 %  max %  bias %  in bar %
 //   all   1    0.00      0.00   0.00   0.00    0.00    100.00
-#include "render/validation.hpp"
-
+#include "render/answers.hpp"
 #include "render/foreign.hpp"
 #include "render/inner/page.hpp"
 #include "spec/names.hpp"
@@ -16,7 +15,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <utility>
 
 namespace llmcalc::render {
 namespace {

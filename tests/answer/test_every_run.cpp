@@ -1,7 +1,7 @@
 // Whatever can be asked in the words of the tables is answered, or refused by the name of what is wrong. The tables
 // are those of the program, so that a preset, framework or method is asked about as soon as it is there.
 
-#include "api/answers.hpp"
+#include "api/asked.hpp"
 #include "asking.hpp"
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"

@@ -1,5 +1,5 @@
 // Accelerators that are offered in the place of one that is too small.
-#include "api/answers.hpp"
+#include "api/asked.hpp"
 #include "catch.hpp"
 #include "read/presets.hpp"
 

@@ -1,6 +1,6 @@
 // A card of a generation that nobody has measured: under every engine and trainer it is told by the nearest generation,
 // by its own peaks and bandwidth, its bars are wider, and the answer says so.
-#include "api/answers.hpp"
+#include "api/asked.hpp"
 #include "catch.hpp"
 #include "frameworks/table.hpp"
 #include "read/presets.hpp"

@@ -1,5 +1,5 @@
 // The command that the program prints for a server, read back with --from, asks for the same server.
-#include "api/answers.hpp"
+#include "api/asked.hpp"
 #include "catch.hpp"
 #include "dialects/reading.hpp"
 #include "llmcalc/quantity/error.hpp"

@@ -1,6 +1,6 @@
 // Whatever a server's command and file say, read back they start the same server: term by term, and to the byte and the
 // second. What they cannot say is named, and no command is printed.
-#include "api/answers.hpp"
+#include "api/asked.hpp"
 #include "catch.hpp"
 #include "dialects/reading.hpp"
 #include "llmcalc/quantity/error.hpp"

@@ -1,6 +1,6 @@
 // The cards of a machine by what the kernel shows of them, in a folder that stands for its root.
 #include "catch.hpp"
-#include "cli/cards.hpp"
+#include "cli/machine.hpp"
 #include "cli/run.hpp"
 #include "folder.hpp"
 #include "llmcalc/llmcalc.hpp"

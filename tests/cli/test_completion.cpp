@@ -1,7 +1,6 @@
 // What shells and man are told follows from the tables: nothing is offered that is refused, and nothing is left out.
 #include "api/verbs.hpp"
 #include "catch.hpp"
-#include "cli/help.hpp"
 #include "cli/run.hpp"
 #include "llmcalc/quantity/error.hpp"
 

@@ -1,5 +1,5 @@
 // Any bytes, read as lines of "term=text", are answered or refused; nothing else may come out of a question.
-#include "api/answers.hpp"
+#include "api/asked.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "words.hpp"

@@ -2,7 +2,7 @@
 #include "laws/scaling.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/parse.hpp"
-#include "render/scaling.hpp"
+#include "render/answers.hpp"
 
 #include <algorithm>
 #include <cmath>

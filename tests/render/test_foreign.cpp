@@ -1,12 +1,10 @@
 // Whatever a name holds, what shows it obeys nothing of it and its table stays a table: formats x hostile texts.
 #include "catch.hpp"
 #include "quantity/text.hpp"
+#include "render/answers.hpp"
 #include "render/foreign.hpp"
-#include "render/plan.hpp"
-#include "render/runs.hpp"
 #include "render/sample_report.hpp"
 #include "render/understood.hpp"
-#include "render/validation.hpp"
 
 #include <nlohmann/json.hpp>
 

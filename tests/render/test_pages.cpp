@@ -1,10 +1,9 @@
 // Answers for browsers, reviews and tracing tools: whole, self-contained, and of what others wrote nothing is obeyed.
 #include "catch.hpp"
 #include "quantity/lists.hpp"
+#include "render/answers.hpp"
 #include "render/inner/html.hpp"
-#include "render/plan.hpp"
 #include "render/sample_report.hpp"
-#include "render/serving.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,6 @@
 // What people and programs see of a scaling answer.
 #include "catch.hpp"
-#include "render/scaling.hpp"
+#include "render/answers.hpp"
 
 #include <nlohmann/json.hpp>
 

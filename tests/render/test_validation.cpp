@@ -1,6 +1,6 @@
 // Every form of a validation, from one small value.
 #include "catch.hpp"
-#include "render/validation.hpp"
+#include "render/answers.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,6 @@
 #include "tools/relations.hpp"
 
-#include "api/answers.hpp"
+#include "api/asked.hpp"
 #include "llmcalc/llmcalc.hpp"
 #include "serving/answer.hpp"
 #include "serving/speed.hpp"

@@ -3,7 +3,7 @@
 
 #include "api/asked.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "render/runs.hpp"
+#include "render/answers.hpp"
 
 #include <cstddef>
 #include <functional>

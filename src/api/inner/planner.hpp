@@ -6,7 +6,7 @@
 #include "llmcalc/render/report.hpp"
 #include "read/resolve.hpp"
 #include "read/words.hpp"
-#include "render/plan.hpp"
+#include "render/answers.hpp"
 #include "search/plan.hpp"
 #include "search/server_plan.hpp"
 

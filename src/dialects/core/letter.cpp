@@ -209,7 +209,7 @@ void write_rows(Letter& letter) {
       const bool is_one = term.group == TermGroup::layout && value == "1";  // a degree that splits nothing
       if (value.empty() || is_one) continue;
       told.push_back(row.name);
-      letter.settings.put(row.key, std::move(value));
+      letter.settings.put(row.key, value);
     }
   }
 }

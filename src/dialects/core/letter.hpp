@@ -31,9 +31,9 @@ class Page {
     std::string value;
   };
 
-  void put(std::string_view key, std::string value) { entries_.push_back({std::string(key), std::move(value)}); }
+  void put(std::string_view key, std::string_view value) { entries_.push_back({std::string(key), std::string(value)}); }
   void put(std::string_view key, std::int64_t value) { put(key, std::to_string(value)); }
-  void say(std::string_view key, bool yes) { put(key, std::string(yes ? "true" : "false")); }
+  void say(std::string_view key, bool yes) { put(key, yes ? "true" : "false"); }
   void rename(std::string_view key, std::string_view name);
   void remove(std::string_view key);
   bool is_empty() const { return entries_.empty(); }

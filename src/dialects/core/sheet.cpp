@@ -78,14 +78,17 @@ std::string Sheet::text(std::initializer_list<std::string_view> keys) const {
   return setting == nullptr ? std::string() : quantity::to_lower(setting->text);
 }
 
-void Sheet::say(std::string_view term, std::string text, const Setting& because) {
-  unsay(term);
-  reading_.words.push_back({std::string(term), std::move(text), {Source::file, because.where}});
+void Sheet::put(Given word) {
+  unsay(word.term);
+  reading_.words.push_back(std::move(word));
 }
 
-void Sheet::guess(std::string_view term, std::string text, const Setting& because) {
-  unsay(term);
-  reading_.words.push_back({std::string(term), std::move(text), {Source::assumed, because.where}});
+void Sheet::say(std::string_view term, std::string_view text, const Setting& because) {
+  put({std::string(term), std::string(text), {Source::file, because.where}});
+}
+
+void Sheet::guess(std::string_view term, std::string_view text, const Setting& because) {
+  put({std::string(term), std::string(text), {Source::assumed, because.where}});
 }
 
 void Sheet::take(std::string_view term, const Setting& setting) {
@@ -114,9 +117,8 @@ void Sheet::take(std::string_view term, std::initializer_list<std::string_view> 
   if (key != keys.end()) take(term, *settings_.find(*key));
 }
 
-void Sheet::by_default(std::string_view term, std::string text, std::string_view whose) {
-  if (has(term)) return;
-  reading_.words.push_back({std::string(term), std::move(text), {Source::default_value, std::string(whose)}});
+void Sheet::by_default(std::string_view term, std::string_view text, std::string_view whose) {
+  if (!has(term)) put({std::string(term), std::string(text), {Source::default_value, std::string(whose)}});
 }
 
 const Given* Sheet::word(std::string_view term) const {

@@ -74,9 +74,9 @@ class Sheet {
   std::string text(std::string_view key) const { return text({key}); }
 
   /// A word of the question, from that setting; what was said of the term before is replaced.
-  void say(std::string_view term, std::string text, const Setting& because);
+  void say(std::string_view term, std::string_view text, const Setting& because);
   /// A guess from the name of a file that cannot be read: what another file says counts more.
-  void guess(std::string_view term, std::string text, const Setting& because);
+  void guess(std::string_view term, std::string_view text, const Setting& because);
   /// The value of the first of the keys that is there. A value that hangs on a shell variable leaves the term open, for
   /// an option to say.
   void take(std::string_view term, std::initializer_list<std::string_view> keys);
@@ -86,7 +86,7 @@ class Sheet {
   /// Leaves a term open where one of the keys hangs on a variable of which the term is made; false where none does.
   bool leaves_open(std::string_view term, std::initializer_list<std::string_view> keys);
   /// A default of the format that the file leaves unsaid.
-  void by_default(std::string_view term, std::string text, std::string_view whose);
+  void by_default(std::string_view term, std::string_view text, std::string_view whose);
   const Given* word(std::string_view term) const;
   bool has(std::string_view term) const { return word(term) != nullptr; }
   void unsay(std::string_view term);
@@ -103,6 +103,9 @@ class Sheet {
   void assume_unread_options(const Setting& bare) const;  ///< those of the variable behind a switch
 
  private:
+  /// A word in the place of what was said of its term.
+  void put(Given word);
+
   const Settings& settings_;
   Reading& reading_;
   const Reader& reader_;

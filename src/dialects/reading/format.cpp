@@ -83,7 +83,7 @@ void take_switch(std::string_view term, std::span<const Spelling> spellings, con
   if (!truth) return;
   if (spellings.empty()) return sheet.say(term, *truth ? "1" : "0", setting);
   const auto* ours = quantity::find_or_null(spellings, *truth ? std::string_view("yes") : "no", &Spelling::theirs);
-  if (ours != nullptr && !ours->ours.empty()) sheet.say(term, std::string(ours->ours), setting);
+  if (ours != nullptr && !ours->ours.empty()) sheet.say(term, ours->ours, setting);
 }
 
 void take_term(std::string_view term, std::span<const Spelling> spellings, const Setting& setting, Sheet& sheet) {
@@ -97,7 +97,7 @@ void take_term(std::string_view term, std::span<const Spelling> spellings, const
   if (says_nothing(setting) && !is_word) return;
   if (spellings.empty()) return sheet.say(term, setting.text, setting);
   if (!is_word) refuse_word(term, spellings, setting);
-  if (!spelling->ours.empty()) sheet.say(term, std::string(spelling->ours), setting);
+  if (!spelling->ours.empty()) sheet.say(term, spelling->ours, setting);
 }
 
 const serving::EngineOption* option_of(const Format& format, std::string_view key) {
@@ -239,7 +239,7 @@ void apply(const Format& format, Sheet& sheet) {
   }
   if (format.rules != nullptr) format.rules(sheet);
   for (const auto& [dialect, term, value, whose] : usuals) {
-    if (dialect == format.dialect) sheet.by_default(term, std::string(value), whose);
+    if (dialect == format.dialect) sheet.by_default(term, value, whose);
   }
 }
 

@@ -50,7 +50,7 @@ Reading Reader::settings(const Format& format, const Settings& written, std::str
   reading.serves = format.serves;
   Sheet sheet(settings, reading, *this);
   if (!format.frameworks.empty()) {
-    sheet.by_default(format.serves ? "engine" : "framework", std::string(format.framework()), format.name);
+    sheet.by_default(format.serves ? "engine" : "framework", format.framework(), format.name);
   }
   apply(format, sheet);
   if (auto* model = quantity::find_or_null(reading.words, "model", &Given::term)) name_as_on_the_hub(model->text);

@@ -10,7 +10,7 @@ namespace {
 void take(Sheet& sheet, std::string_view key, std::string_view term, std::string_view usual) {
   const Setting* setting = sheet.find(key);
   if (setting != nullptr && !says_nothing(*setting)) return sheet.say(term, setting->text, *setting);
-  sheet.by_default(term, std::string(usual), "LLaMA-Factory default");
+  sheet.by_default(term, usual, "LLaMA-Factory default");
 }
 
 void take_vllm(Sheet& sheet) {

@@ -19,14 +19,14 @@ void take_layers(Sheet& sheet) {
 void take_experts(Sheet& sheet) {
   constexpr std::string_view every_layer = "999";
   for (const auto key : {"cpu_moe", "cmoe"}) {
-    if (sheet.is_on(key)) sheet.say("cpu_experts", std::string(every_layer), sheet.said(key));
+    if (sheet.is_on(key)) sheet.say("cpu_experts", every_layer, sheet.said(key));
   }
   const Setting* pattern = sheet.find({"ot", "override_tensor"});
   if (pattern == nullptr) return;
   const bool some = pattern->text.find("blk") != std::string::npos || pattern->text.find(',') != std::string::npos;
   const bool experts = pattern->text.find("exps") != std::string::npos && pattern->text.ends_with("=CPU");
   if (experts && !some && !sheet.has("cpu_experts")) {
-    return sheet.say("cpu_experts", std::string(every_layer), *pattern);
+    return sheet.say("cpu_experts", every_layer, *pattern);
   }
   sheet.assume(*pattern, "every tensor where its layer is: --cpu-experts moves experts");
 }

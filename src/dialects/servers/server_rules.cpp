@@ -227,7 +227,7 @@ std::string value_in(const Sheet& sheet, std::string_view key, std::string_view 
 
 void take_weight_type(Sheet& sheet) {
   const auto* type = quantity::find_or_null(weight_types, sheet.text("dtype"), &Spelling::theirs);
-  if (type != nullptr && !sheet.has("quant")) sheet.say("quant", std::string(type->ours), *sheet.find("dtype"));
+  if (type != nullptr && !sheet.has("quant")) sheet.say("quant", type->ours, *sheet.find("dtype"));
 }
 
 std::string eagle_layers(std::string_view checkpoint) {

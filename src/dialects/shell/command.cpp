@@ -139,21 +139,16 @@ void take_workload(Settings& launcher) {
     const Setting* setting = launcher.find(key);
     return setting == nullptr ? launcher.find(other) : setting;
   };
-  const auto put = [&](std::string_view key, std::string text, Setting because) {
-    because.key = key;
-    because.text = std::move(text);
-    launcher.put(std::move(because));
-  };
   if (said("xpk.tpu_type", "xpk.device_type") == nullptr) return;
   const Setting type = *said("xpk.tpu_type", "xpk.device_type");
   const Setting* found = said("xpk.num_slices", "xpk.num_nodes");
   const Setting count = found == nullptr ? Setting{{}, "1", {}, type.where, {}} : *found;
   if (!type.unknown.empty() || !count.unknown.empty()) return;  // --gpu says it
   const std::string gpu(gpu_of_label("accelerator", type.text));
-  if (gpu.empty()) return put("slurm.gpu", type.text + ":" + count.text, type);
-  put("slurm.nodes", count.text, count);
-  put("slurm.gpu", gpu, type);
-  put("slurm.gpus_per_node", type.text.substr(type.text.rfind('-') + 1), type);
+  if (gpu.empty()) return launcher.say("slurm.gpu", type.text + ":" + count.text, type);
+  launcher.say("slurm.nodes", count.text, count);
+  launcher.say("slurm.gpu", gpu, type);
+  launcher.say("slurm.gpus_per_node", type.text.substr(type.text.rfind('-') + 1), type);
 }
 
 /// Takes off a command what stands around the program that it runs, from the front on.

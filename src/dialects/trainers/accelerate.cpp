@@ -105,7 +105,7 @@ void take_fsdp(Sheet& sheet, UsualFsdp usual) {
   if (strategy == nullptr && reshard != nullptr) strategy = strategy_in(reshard);
   const std::string_view whole = second ? "fsdp2" : "fsdp1";
   const bool says_other = strategy != nullptr && !strategy->sharding.empty();
-  sheet.say("sharding", std::string(says_other ? strategy->sharding : whole), named != nullptr ? *named : *because);
+  sheet.say("sharding", says_other ? strategy->sharding : whole, named != nullptr ? *named : *because);
   if (version == nullptr && !says_other) {
     sheet.assume(second ? "FSDP version 2, transformers' since 5.10 where none is said; 1 before"
                         : "FSDP version 1, accelerate's where none is said");
@@ -131,9 +131,9 @@ void put_strategy(const spec::Layout& layout, const spec::Training& training, co
   page.put(prefix + "version", std::int64_t{second ? 2 : 1});
   if (second) page.say(prefix + "reshard_after_forward", !keeps);
   if (!second) {
-    page.put(prefix + "sharding_strategy", std::string(hybrid  ? keeps ? "HYBRID_SHARD_ZERO2" : "HYBRID_SHARD"
-                                                       : keeps ? "SHARD_GRAD_OP"
-                                                               : "FULL_SHARD"));
+    page.put(prefix + "sharding_strategy", hybrid  ? keeps ? "HYBRID_SHARD_ZERO2" : "HYBRID_SHARD"
+                                           : keeps ? "SHARD_GRAD_OP"
+                                                   : "FULL_SHARD");
   }
   if (training.offload == spec::Offload::params_optimizer) page.say(prefix + "offload_params", true);
 }
@@ -158,7 +158,7 @@ void put_processes(Letter& letter, std::string_view type) {
   const spec::Layout& layout = letter.question.layout;
   const spec::Precision& precision = letter.question.training.precision;
   letter.accelerate.put("compute_environment", "LOCAL_MACHINE");
-  letter.accelerate.put("distributed_type", std::string(type));
+  letter.accelerate.put("distributed_type", type);
   letter.accelerate.put("num_processes", layout.gpus);
   letter.accelerate.put("num_machines", layout.nodes);
   if (!precision.autocast) return;

@@ -112,7 +112,7 @@ std::string write_axolotl(Letter& letter) {
   write_optimizer(letter, "optimizer");
   write_precision(letter, "torch_dtype", Loads::half);
   write_recompute(letter);
-  if (has_adapters(question)) letter.settings.put("adapter", std::string(in_4_bits(question) ? "qlora" : "lora"));
+  if (has_adapters(question)) letter.settings.put("adapter", in_4_bits(question) ? "qlora" : "lora");
   write_adapters(letter, {"lora_r", "lora_target_modules", "lora_modules_to_save", {}, ", "});
   if (in_4_bits(question)) letter.settings.say("load_in_4bit", true);
   write_fsdp(letter, false);

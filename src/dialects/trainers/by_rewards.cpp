@@ -26,7 +26,7 @@ void take_engine(Sheet& sheet, Engine engine, std::string_view share, std::strin
     return sheet.assume("samples are generated on accelerators of their own, for which llmcalc serve answers");
   }
   sheet.take("colocate_fraction", {share});
-  sheet.by_default("colocate_fraction", std::string(usual), "default of the trainer");
+  sheet.by_default("colocate_fraction", usual, "default of the trainer");
 }
 
 /// Policy without its critic, which is on accelerators of its own.
@@ -137,7 +137,7 @@ void take_nemo_algorithm(Sheet& sheet) {
       if (!setting.key.starts_with(block)) continue;
       if (algorithm.empty())
         return sheet.leave_open("algorithm", setting.key + ": the teacher is not modelled", setting);
-      return sheet.say("algorithm", std::string(algorithm), setting);
+      return sheet.say("algorithm", algorithm, setting);
     }
   }
 }
@@ -339,7 +339,7 @@ void slime_rules(Sheet& sheet) {
   const bool by_name = !sheet.has("layers") && !sheet.leaves_open("model", {"hf_checkpoint"});
   if (const Setting* from = by_name ? sheet.find("hf_checkpoint") : nullptr) {
     const auto path = quantity::without_end(std::string_view(from->text), "/");
-    sheet.say("model", std::string(path.substr(path.rfind('/') + 1)), *from);
+    sheet.say("model", path.substr(path.rfind('/') + 1), *from);
   }
   take_cluster(sheet, "actor_num_gpus_per_node", "actor_num_nodes", 8);
   const bool whole = sheet.find("rollout_max_context_len") != nullptr;

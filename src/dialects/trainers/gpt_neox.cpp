@@ -11,17 +11,6 @@
 namespace llmcalc::dialects {
 namespace {
 
-void put_as(Settings& settings, std::string_view key, std::string text, Setting because) {
-  because.key = key;
-  because.text = std::move(text);
-  settings.put(std::move(because));
-}
-
-std::string lower(const Settings& settings, std::string_view key) {
-  const Setting* setting = settings.find(key);
-  return setting == nullptr ? std::string() : quantity::to_lower(setting->text);
-}
-
 std::int64_t number(const Settings& settings, std::string_view key) {
   const Setting* setting = settings.find(key);
   std::string_view text = setting == nullptr ? std::string_view() : std::string_view(setting->text);
@@ -43,17 +32,17 @@ void take_gated_width(Settings& settings, const Setting& gate, bool as_llama) {
   if (multiple > widest) return;
   const auto half = as_llama ? 2 * hidden * 4 / 3 : whole * 2 / 3 / 2;
   const Setting because = settings.has("ffn_hidden_size") ? *settings.find("ffn_hidden_size") : gate;
-  put_as(settings, "ffn_hidden_size", std::to_string(quantity::ceil_to(half, multiple)), because);
+  settings.say("ffn_hidden_size", std::to_string(quantity::ceil_to(half, multiple)), because);
 }
 
 void take_mlp_kind(Settings& settings) {
-  const bool as_llama = lower(settings, "mlp_type") == "llama";
+  const bool as_llama = settings.text("mlp_type") == "llama";
   const bool gated =
-      quantity::contains(std::array<std::string_view, 3>{"swiglu", "geglu", "reglu"}, lower(settings, "activation"));
+      quantity::contains(std::array<std::string_view, 3>{"swiglu", "geglu", "reglu"}, settings.text("activation"));
   if (!as_llama && !gated) return;
   const Setting gate = *settings.find(as_llama ? "mlp_type" : "activation");
   take_gated_width(settings, gate, as_llama);
-  put_as(settings, "swiglu", "true", gate);
+  settings.say("swiglu", "true", gate);
 }
 
 /// The tokenizer of GPT-NeoX-20B (EleutherAI/gpt-neox-20b, tokenizer.json) by the name that its project gives its file.
@@ -61,8 +50,8 @@ void take_tokenizer(Settings& settings) {
   constexpr std::string_view file = "20b_tokenizer";
   constexpr auto tokens = "50277";
   const Setting* vocabulary = settings.find("vocab_file");
-  if (vocabulary == nullptr || lower(settings, "vocab_file").find(file) == std::string::npos) return;
-  put_as(settings, "vocab_size", tokens, *vocabulary);
+  if (vocabulary == nullptr || settings.text("vocab_file").find(file) == std::string::npos) return;
+  settings.say("vocab_size", tokens, *vocabulary);
 }
 
 /// arguments.py, calculate_derived: one block, or `precision` without any; fp32 otherwise.
@@ -129,15 +118,15 @@ void rename_gpt_neox(Settings& settings) {
   Settings all = settings;
   take_mlp_kind(all);
   take_tokenizer(all);
-  if (const Setting* groups = all.find("num_query_groups")) put_as(all, "group_query_attention", "true", *groups);
+  if (const Setting* groups = all.find("num_query_groups")) all.say("group_query_attention", "true", *groups);
   if (number(all, "num_experts") > 1) {
-    if (!all.has("moe_router_topk")) put_as(all, "moe_router_topk", "1", *all.find("num_experts"));
+    if (!all.has("moe_router_topk")) all.say("moe_router_topk", "1", *all.find("num_experts"));
   } else {
     all.remove("moe_router_topk");
     all.remove("num_experts");
   }
   if (number(all, "pipe_parallel_size") > 1)
-    put_as(all, "pipeline_model_parallel_size", all.find("pipe_parallel_size")->text, *all.find("pipe_parallel_size"));
+    all.say("pipeline_model_parallel_size", all.find("pipe_parallel_size")->text, *all.find("pipe_parallel_size"));
   settings = std::move(all);
 }
 

@@ -34,13 +34,13 @@ void take_levanter_model(Sheet& sheet) {
   if (is_id) return sheet.say("model", from->text.substr(0, from->text.find('@')), *from);
   if (kind == nullptr)
     return sheet.leave_open("model", "model.type " + name + " has a shape of its own", *sheet.find("model.type"));
-  sheet.by_default("seq", std::string(kind->seq), "Levanter default");
-  if (sheet.is_on("initialize_from_hf")) return sheet.say("model", std::string(kind->checkpoint), *from);
+  sheet.by_default("seq", kind->seq, "Levanter default");
+  if (sheet.is_on("initialize_from_hf")) return sheet.say("model", kind->checkpoint, *from);
   for (const auto& [term, usual] :
        {std::pair{"hidden", kind->hidden}, std::pair{"layers", kind->layers}, std::pair{"heads", kind->heads},
         std::pair{"mlp", kind->mlp}, std::pair{"norm", kind->norm}, std::pair{"position", kind->position},
         std::pair{"bias", kind->bias}, std::pair{"tied", kind->tied}})
-    sheet.by_default(term, std::string(usual), "Levanter default");
+    sheet.by_default(term, usual, "Levanter default");
   const auto width = quantity::checked_multiply(sheet.count("model.hidden_dim").value_or(768),
                                                 sheet.count("model.mlp_scale").value_or(4));
   sheet.by_default("ffn", kind->ffn.empty() ? std::to_string(width) : std::string(kind->ffn), "Levanter default");
@@ -48,7 +48,7 @@ void take_levanter_model(Sheet& sheet) {
   const std::string_view named = tokenizer == nullptr ? std::string_view("gpt2") : tokenizer->text;
   const auto* known = quantity::find_or_null(tokenizers, named, &Spelling::theirs);
   if (known == nullptr) return sheet.leave_open("vocab", fmt::format("the tokenizer {} says it", named), *tokenizer);
-  sheet.by_default("vocab", std::string(known->ours), "Levanter default");
+  sheet.by_default("vocab", known->ours, "Levanter default");
   if (tokenizer == nullptr) sheet.assume("a vocabulary of 50,257, GPT-2's: the file names no tokenizer");
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 void write_precision_word(Letter& letter, std::string_view key) {
   const auto theirs = theirs_for(dtype_word(letter.question), "@precision");
-  if (!theirs.empty()) letter.settings.put(key, std::string(theirs));
+  if (!theirs.empty()) letter.settings.put(key, theirs);
 }
 
 /// Devices of a node: a number, a list of them, or "auto".
@@ -42,8 +42,8 @@ void take_strategy(Sheet& sheet) {
   if (setting == nullptr || says_nothing(*setting)) return;
   const auto* found = quantity::find_or_null(strategies, quantity::to_lower(setting->text), &Strategy::name);
   if (found == nullptr) return sheet.assume(*setting, "weights and optimizer are shared as --sharding says");
-  sheet.say("sharding", std::string(found->sharding), *setting);
-  if (!found->offload.empty()) sheet.say("offload", std::string(found->offload), *setting);
+  sheet.say("sharding", found->sharding, *setting);
+  if (!found->offload.empty()) sheet.say("offload", found->offload, *setting);
 }
 
 /// Switches of projections, and whether they are on where nothing is said.
@@ -59,7 +59,7 @@ constexpr Projection projections[] = {{"lora_query", "q", true},           {"lor
 void take_adapted(Sheet& sheet, std::string_view method) {
   const Setting* said = sheet.find("algorithm");
   if (said == nullptr) said = sheet.find({"lora_r", "quantize"});
-  if (said != nullptr) sheet.say("method", std::string(method), *said);
+  if (said != nullptr) sheet.say("method", method, *said);
   if (method == "full" || method == "adapter") return;
   std::string targets;
   const Setting* because = nullptr;
@@ -113,7 +113,7 @@ std::string write_lightning(Letter& letter) {
     return each.sharding == letter.text("sharding") && (each.offload.empty() ? "none" : each.offload) == offload;
   };
   if (const auto* found = quantity::find_if_or_null(strategies, is_it)) {
-    letter.settings.put("trainer.strategy", std::string(found->name));
+    letter.settings.put("trainer.strategy", found->name);
   }
   write_precision_word(letter, "trainer.precision");
   write_rows(letter);
@@ -123,7 +123,7 @@ std::string write_lightning(Letter& letter) {
 void litgpt_rules(Sheet& sheet) {
   // "checkpoints/org/name" is where `litgpt download` puts a model of the Hub.
   if (const Setting* from = sheet.find({"checkpoint_dir", "initial_checkpoint_dir", "positional.0"})) {
-    sheet.say("model", std::string(quantity::without_start(from->text, "checkpoints/")), *from);
+    sheet.say("model", quantity::without_start(from->text, "checkpoints/"), *from);
   } else {
     sheet.take("model", {"checkpoint_dir", "positional.0"});
   }

@@ -19,21 +19,18 @@ bool is_v1(const Settings& settings) {
 
 /// FSDP2 by the name of a plugin (v1/plugins/trainer_plugins/distributed).
 void take_plugin(Settings& settings) {
-  const Setting* name = settings.find("dist_config.name");
-  if (name == nullptr || quantity::to_lower(name->text) != "fsdp2") return;
-  const std::string where = name->where;
-  settings.put({"fsdp", "full_shard", {}, where, {}});
-  settings.put({"fsdp_version", "2", {}, where, {}});
+  if (settings.text("dist_config.name") != "fsdp2") return;
+  const Setting name = *settings.find("dist_config.name");
+  settings.say("fsdp", "full_shard", name);
+  settings.say("fsdp_version", "2", name);
 }
 
 /// A switch that has the opposite name elsewhere.
 void take_switch_of_v1(Settings& settings) {
-  const Setting* on = settings.find("enable_activation_checkpointing");
-  if (on == nullptr) return;
-  const bool off = quantity::to_lower(on->text) == "false";
-  Setting opposite{"disable_gradient_checkpointing", off ? "true" : "false", {}, on->where, {}};
-  settings.remove("enable_activation_checkpointing");
-  settings.put(std::move(opposite));
+  if (!settings.has("enable_activation_checkpointing")) return;
+  const Setting on = *settings.find("enable_activation_checkpointing");
+  settings.remove(on.key);
+  settings.say("disable_gradient_checkpointing", quantity::to_lower(on.text) == "false" ? "true" : "false", on);
 }
 
 /// `llamafactory-cli export` and runs that only predict take files of the same form.

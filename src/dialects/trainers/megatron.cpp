@@ -71,23 +71,16 @@ void rename_key(std::string& key) {
   if (const auto* found = quantity::find_or_null(names, key, &Spelling::theirs)) key = found->ours;
 }
 
-/// A switch that another key says.
-void put(Settings& settings, std::string_view key, Setting because) {
-  because.key = key;
-  because.text = "true";
-  settings.put(std::move(because));
-}
-
 /// activation_func says what switches of the command line say; core's bias is on unless it is switched off.
 void take_activation(Settings& settings) {
   if (const Setting* found = settings.find("activation_func")) {
     const Setting function = *found;
     const std::string name = quantity::to_lower(function.text);
-    if (name == "swiglu") put(settings, "swiglu", function);
-    if (name == "squared_relu" || name == "squaredrelu") put(settings, "squared_relu", function);
+    if (name == "swiglu") settings.say("swiglu", "true", function);
+    if (name == "squared_relu" || name == "squaredrelu") settings.say("squared_relu", "true", function);
   }
   const Setting* bias = settings.find("add_bias_linear");
-  if (bias != nullptr && quantity::to_lower(bias->text) == "false") put(settings, "disable_bias_linear", *bias);
+  if (bias != nullptr && quantity::to_lower(bias->text) == "false") settings.say("disable_bias_linear", "true", *bias);
 }
 
 /// Weights rest in the type of --precision under O2 alone; else it is autocast above fp32 (nlp_overrides.py).
@@ -123,7 +116,7 @@ void rename_megatron_yaml(Settings& settings) {
     all.put(std::move(setting));
   }
   take_activation(all);
-  if (const Setting* groups = all.find("num_query_groups")) put(all, "group_query_attention", *groups);
+  if (const Setting* groups = all.find("num_query_groups")) all.say("group_query_attention", "true", *groups);
   if (!all.has("num_experts")) all.remove("moe_router_topk");  // which stands there for dense models too
   settings = std::move(all);
 }
@@ -144,23 +137,20 @@ std::string write_megatron(Letter& letter) {
 
 /// Switches of Megatron-LM that NeMo says in other words (megatron_gpt_model.py, build_transformer_config).
 void rename_nemo(Settings& settings) {
-  const auto text = [&](std::string_view key) {
-    const Setting* setting = settings.find(key);
-    return setting == nullptr ? std::string() : quantity::to_lower(setting->text);
-  };
-  if (text("activation").ends_with("swiglu")) put(settings, "swiglu", *settings.find("activation"));
-  if (text("activation") == "squared-relu") put(settings, "squared_relu", *settings.find("activation"));
-  if (text("bias") == "false") put(settings, "disable_bias_linear", *settings.find("bias"));
-  if (text("share_embeddings_and_output_weights") == "false") {
-    put(settings, "untie_embeddings_and_output_weights", *settings.find("share_embeddings_and_output_weights"));
+  if (settings.text("activation").ends_with("swiglu")) settings.say("swiglu", "true", *settings.find("activation"));
+  if (settings.text("activation") == "squared-relu") settings.say("squared_relu", "true", *settings.find("activation"));
+  if (settings.text("bias") == "false") settings.say("disable_bias_linear", "true", *settings.find("bias"));
+  if (settings.text("share_embeddings_and_output_weights") == "false") {
+    settings.say("untie_embeddings_and_output_weights", "true", *settings.find("share_embeddings_and_output_weights"));
   }
-  const std::string groups = text("num_query_groups");
-  if (!groups.empty() && groups != "null") put(settings, "group_query_attention", *settings.find("num_query_groups"));
-  if (text("normalization") == "layernorm1p") settings.remove("normalization");  // a layernorm
-  if (text("optim.name").starts_with("distributed")) {
-    put(settings, "use_distributed_optimizer", *settings.find("optim.name"));
+  const std::string groups = settings.text("num_query_groups");
+  if (!groups.empty() && groups != "null")
+    settings.say("group_query_attention", "true", *settings.find("num_query_groups"));
+  if (settings.text("normalization") == "layernorm1p") settings.remove("normalization");  // a layernorm
+  if (settings.text("optim.name").starts_with("distributed")) {
+    settings.say("use_distributed_optimizer", "true", *settings.find("optim.name"));
   }
-  if (text("fp8") == "true") put(settings, "fp8_format", *settings.find("fp8"));
+  if (settings.text("fp8") == "true") settings.say("fp8_format", "true", *settings.find("fp8"));
 }
 
 void nemo_rules(Sheet& sheet) {

@@ -203,7 +203,7 @@ void take_megatron_fsdp(Sheet& sheet) {
   constexpr Spelling strategies[] = {
       {"optim", "zero1"}, {"optim_grads", "zero2"}, {"optim_grads_params", "zero3"}, {"no_shard", "ddp"}};
   for (const auto& [theirs, ours] : strategies) {
-    if (strategy == theirs) sheet.say("sharding", std::string(ours), because);
+    if (strategy == theirs) sheet.say("sharding", ours, because);
   }
   sheet.assume(because, "Megatron-FSDP's own buffers are not modelled");
 }

@@ -129,7 +129,7 @@ void take_converted(Sheet& sheet) {
   const Setting* folder = sheet.find({"mcore_model", "load"});
   if (folder == nullptr || sheet.has("model")) return;
   const auto name = quantity::without_end(folder->text, "-mcore");
-  if (name.size() < folder->text.size()) sheet.say("model", std::string(name), *folder);
+  if (name.size() < folder->text.size()) sheet.say("model", name, *folder);
 }
 
 }  // namespace
@@ -157,7 +157,7 @@ std::string write_ms_swift(Letter& letter) {
   write_rows(letter);
   write_optimizer(letter, "optim");
   write_precision(letter, "torch_dtype", Loads::half);
-  if (question.training.precision.autocast) letter.settings.put("torch_dtype", std::string("float32"));
+  if (question.training.precision.autocast) letter.settings.put("torch_dtype", "float32");
   write_recompute(letter);
   if (question.training.fused_kernels) letter.settings.say("use_liger_kernel", true);
   write_accelerate(letter);

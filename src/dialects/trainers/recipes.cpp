@@ -22,7 +22,7 @@ void take_class(Sheet& sheet, std::string_view key, std::string_view term, std::
   const auto words = spellings_of(list);
   const auto is_in = [&](const Spelling& word) { return name.find(word.theirs) != std::string::npos; };
   const auto* found = quantity::find_if_or_null(words, is_in);
-  if (found != nullptr) sheet.say(term, std::string(found->ours), *sheet.find(key));
+  if (found != nullptr) sheet.say(term, found->ours, *sheet.find(key));
 }
 
 /// components/_peft/lora.py, PeftConfig. Whatever is a linear layer is one of all, the head as well, where nothing but
@@ -266,7 +266,7 @@ void maxtext_rules(Sheet& sheet) {
   }
   const Setting* batch = sheet.find("per_device_batch_size");
   if (batch != nullptr && quantity::is_number(quantity::without_end(batch->text, ".0"))) {
-    sheet.say("micro_batch", std::string(quantity::without_end(batch->text, ".0")), *batch);
+    sheet.say("micro_batch", quantity::without_end(batch->text, ".0"), *batch);
   } else if (batch != nullptr) {
     sheet.leave_open("micro_batch", "per_device_batch_size " + batch->text + ": a sequence over several accelerators",
                      *batch);
@@ -295,7 +295,7 @@ void llm_foundry_rules(Sheet& sheet) {
   }
   const Setting* duration = sheet.find("max_duration");
   if (duration != nullptr && duration->text.ends_with("ba")) {
-    sheet.say("steps", std::string(quantity::without_end(duration->text, "ba")), *duration);
+    sheet.say("steps", quantity::without_end(duration->text, "ba"), *duration);
   }
   const auto is_evaluated = [](const Setting& setting) { return setting.key.starts_with("eval_loader"); };
   if (std::ranges::any_of(sheet.settings().all(), is_evaluated)) sheet.take("eval_batch", {"device_eval_batch_size"});
@@ -341,9 +341,9 @@ void primus_rules(Sheet& sheet) {
   const bool shards = sheet.truth("use_distributed_optimizer").value_or(true);
   if (shards) sheet.by_default("sharding", "zero1", "Primus default");
   const PrimusUsual& usual = tunes ? primus_tunes : primus_pretrains;
-  sheet.by_default("micro_batch", std::string(usual.micro_batch), "Primus default");
-  sheet.by_default("global_batch", std::string(usual.global_batch), "Primus default");
-  sheet.by_default("seq", std::string(usual.seq), "Primus default");
+  sheet.by_default("micro_batch", usual.micro_batch, "Primus default");
+  sheet.by_default("global_batch", usual.global_batch, "Primus default");
+  sheet.by_default("seq", usual.seq, "Primus default");
 }
 
 }  // namespace llmcalc::dialects

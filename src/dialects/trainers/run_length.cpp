@@ -71,7 +71,7 @@ void take_length(Sheet& sheet, const LengthKeys& keys) {
   if (!keys.samples.empty()) take_most(sheet, keys.samples);
   const Setting* epochs = sheet.find(keys.epochs);
   if (epochs != nullptr && !says_nothing(*epochs)) sheet.say("epochs", epochs->text, *epochs);
-  if (!keys.usual.count.empty()) sheet.by_default("epochs", std::string(keys.usual.count), keys.usual.whose);
+  if (!keys.usual.count.empty()) sheet.by_default("epochs", keys.usual.count, keys.usual.whose);
   if (packs(sheet, keys.packing)) sheet.say("packing", "1", *sheet.find(keys.packing));
 }
 
@@ -92,7 +92,7 @@ void take_engine_beside(Sheet& sheet, const UsualEngine& usual) {
   }
   const Setting* share = sheet.find("vllm_gpu_memory_utilization");
   if (share != nullptr) sheet.say("colocate_fraction", share->text, *share);
-  sheet.by_default("colocate_fraction", std::string(usual.share), usual.whose);
+  sheet.by_default("colocate_fraction", usual.share, usual.whose);
   if (sheet.is_on("vllm_enable_sleep_mode") || sheet.count("sleep_level").value_or(0) > 0) {
     sheet.assume(uses, "the engine keeps its memory while the model is trained, though it may sleep");
   }

@@ -49,7 +49,7 @@ void take_precision(Sheet& sheet, std::initializer_list<std::string_view> dtype_
   const std::string word = bf16 != nullptr ? "bf16" : "fp16";
   if (is_auto && bf16 != nullptr) sheet.assume(*bf16, "an accelerator that has bf16");
   if (loaded == "bf16" || loaded == "fp16") {
-    sheet.say("dtype", std::string(loaded), *dtype);
+    sheet.say("dtype", loaded, *dtype);
   } else if (half != nullptr) {
     const bool engine = sheet.has("framework") && sheet.find("deepspeed") != nullptr;
     const bool as_published = loads == Loads::checkpoint && bf16 != nullptr;
@@ -79,7 +79,7 @@ void write_precision(Letter& letter, std::string_view dtype_key, Loads loads) {
   const bool narrow = half || precision.compute == formats::Dtype::bf16;
   if (narrow && (loads == Loads::half || precision.autocast)) letter.settings.say(half ? "fp16" : "bf16", true);
   if (narrow && loads == Loads::fp32 && !precision.autocast) {
-    letter.settings.put(dtype_key, std::string(half ? "float16" : "bfloat16"));
+    letter.settings.put(dtype_key, half ? "float16" : "bfloat16");
   }
 }
 
@@ -113,7 +113,7 @@ bool take_quantization(Sheet& sheet, Nested usual) {
 
 std::string adapter_method(Sheet& sheet, std::string_view narrow, std::string_view decomposes) {
   if (!sheet.is_on(decomposes)) return narrow.empty() ? "lora" : "qlora";
-  if (!narrow.empty() && !sheet.has("weights")) sheet.say("weights", std::string(narrow), sheet.said(decomposes));
+  if (!narrow.empty() && !sheet.has("weights")) sheet.say("weights", narrow, sheet.said(decomposes));
   return "dora";
 }
 
@@ -164,13 +164,13 @@ void write_optimizer(Letter& letter, std::string_view key) {
   const bool fused = training.optimizer_impl == spec::OptimizerImpl::fused;
   if (training.optimizer == spec::Optimizer::adamw && fused) return letter.settings.put(key, "adamw_torch_fused");
   const auto theirs = theirs_for(letter.text("optimizer"), "@optimizer");
-  if (!theirs.empty()) letter.settings.put(key, std::string(theirs));
+  if (!theirs.empty()) letter.settings.put(key, theirs);
 }
 
 void take_deepspeed(Sheet& sheet, std::string_view key, std::string_view batch) {
   const Setting* setting = sheet.find(key);
   if (setting == nullptr || says_nothing(*setting)) return;
-  if (!batch.empty()) sheet.by_default("micro_batch", std::string(batch), "the trainer's default");
+  if (!batch.empty()) sheet.by_default("micro_batch", batch, "the trainer's default");
   if (!sheet.is_on(key) && !sheet.include(*setting)) take_zero_by_name(sheet, *setting);  // a switch names no file
 }
 
@@ -226,7 +226,7 @@ void take_evaluation(Sheet& sheet, bool evaluates, std::string_view usual, std::
   const Setting* batch = sheet.find({"per_device_eval_batch_size", "per_gpu_eval_batch_size", "eval_batch_size"});
   if (batch != nullptr && !says_nothing(*batch)) return sheet.say("eval_batch", batch->text, *batch);
   const Given* trained = sheet.word("micro_batch");
-  if (!usual.empty()) return sheet.by_default("eval_batch", std::string(usual), whose);
+  if (!usual.empty()) return sheet.by_default("eval_batch", usual, whose);
   if (trained != nullptr) sheet.by_default("eval_batch", trained->text, whose);
 }
 
@@ -260,7 +260,7 @@ void take_model_file(Sheet& sheet) {
   if (file == nullptr) return;
   const auto name = quantity::without_end(file->text, ".yaml");
   const auto model = quantity::without_end(name, "-fp8");  // primus/configs/models/torchtitan, model.converters
-  sheet.say("model", std::string(model), *file);
+  sheet.say("model", model, *file);
   if (model != name) sheet.say("compute", "fp8-e4m3", *file);
 }
 

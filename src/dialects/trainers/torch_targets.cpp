@@ -117,7 +117,7 @@ void take_targets(Sheet& sheet, std::initializer_list<std::string_view> keys) {
   const bool all = std::ranges::any_of(names_in(*setting), is_all);
   if (!all && take_modules(sheet, "lora_targets", *setting, "carry no adapter")) return;
   if (!all) sheet.assume(*setting, "all linear layers, for which --lora-targets may say others");
-  sheet.say("lora_targets", std::string(spec::all_linear_word), *setting);
+  sheet.say("lora_targets", spec::all_linear_word, *setting);
 }
 
 }  // namespace llmcalc::dialects

@@ -54,12 +54,11 @@ void take_torchtitan_model(Sheet& sheet) {
   for (const auto& [ending, product] : products) {
     if (!flavor.ends_with(ending)) continue;
     flavor.remove_suffix(ending.size());
-    sheet.say("compute", std::string(product), *name);
+    sheet.say("compute", product, *name);
   }
   flavor = plain_flavor(flavor);
   const auto is_it = [&](const Flavor& each) { return each.model == module && is_flavor(flavor, each.flavor); };
-  if (const auto* found = quantity::find_if_or_null(flavors, is_it))
-    return sheet.say("model", std::string(found->preset), *name);
+  if (const auto* found = quantity::find_if_or_null(flavors, is_it)) return sheet.say("model", found->preset, *name);
   sheet.assume(*name, "no public model is known by that name: say --model or the shape");
 }
 
@@ -175,7 +174,7 @@ void write_degrees(const spec::Layout& layout, Page& page) {
   page.put("parallelism.data_parallel_replicate_degree", layout.dp / shards);
   page.put("parallelism.tensor_parallel_degree", layout.tp);
   if (layout.ep > 1) page.put("parallelism.expert_tensor_parallel_degree", layout.etp);
-  if (layout.pp > 1) page.put("parallelism.pipeline_parallel_schedule", std::string(schedule_of(layout)));
+  if (layout.pp > 1) page.put("parallelism.pipeline_parallel_schedule", schedule_of(layout));
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ void take_loss(Sheet& sheet) {
   if (in_chunks) sheet.say("loss", "chunked", *loss);
   const auto* found = quantity::find_if_or_null(
       losses, [name = component_name(loss->text)](const Spelling& each) { return name.starts_with(each.theirs); });
-  if (found != nullptr) sheet.say("algorithm", std::string(found->ours), *loss);
+  if (found != nullptr) sheet.say("algorithm", found->ours, *loss);
 }
 
 /// recipes/ppo_full_finetune_single_device.py: an update takes ppo_batch_size samples, in as many parts as gradients
@@ -100,7 +100,7 @@ void take_recipe_name(Sheet& sheet) {
   std::string builder = name.substr(0, slash) + "_";
   for (const char c : size) builder += c == '.' ? '_' : c;
   const auto* found = quantity::find_or_null(builders, std::string_view(builder), &Builder::name);
-  if (found != nullptr) sheet.say("model", std::string(found->preset), *recipe);
+  if (found != nullptr) sheet.say("model", found->preset, *recipe);
   const auto has = [&](std::string_view word) { return name.find(word) != std::string::npos; };
   sheet.say("method", has("qlora") ? "qlora" : has("dora") ? "dora" : has("lora") ? "lora" : "full", *recipe);
   if (has("qdora")) sheet.say("weights", "nf4", *recipe);
@@ -129,7 +129,7 @@ void take_torchtune_model(Sheet& sheet) {
   const bool adapts = quantized || name.starts_with("lora_");
   if (adapts && name.find("lora_") != std::string::npos) name.erase(0, name.find("lora_") + 5);
   if (const auto* found = quantity::find_or_null(builders, without_tuning(name), &Builder::name)) {
-    sheet.say("model", std::string(found->preset), *component);
+    sheet.say("model", found->preset, *component);
   } else {
     sheet.assume(*component, "no public model is known by that name", "model");
   }
@@ -160,8 +160,8 @@ void write_torchtune_adapters(Letter& letter) {
   letter.settings.put("model.lora_rank", adapter.rank);
   letter.settings.put("model.lora_dropout", letter.text("lora_dropout"));
   letter.settings.put("model.lora_attn_modules", "[" + quantity::joined(attention, ",") + "]");
-  letter.settings.put("model.apply_lora_to_mlp", std::string(has("up") ? "True" : "False"));
-  letter.settings.put("model.apply_lora_to_output", std::string(has("head") ? "True" : "False"));
+  letter.settings.put("model.apply_lora_to_mlp", has("up") ? "True" : "False");
+  letter.settings.put("model.apply_lora_to_output", has("head") ? "True" : "False");
 }
 
 void take_optimizer(Sheet& sheet) {
@@ -172,7 +172,7 @@ void take_optimizer(Sheet& sheet) {
       classes,
       [name = component_name(component->text)](const Spelling& each) { return component_name(each.theirs) == name; });
   if (found == nullptr) return sheet.assume(*component, "AdamW's states are counted", "optimizer");
-  sheet.say("optimizer", std::string(found->ours), *component);
+  sheet.say("optimizer", found->ours, *component);
   const auto fused = sheet.truth("optimizer.fused");
   if (fused) sheet.say("optimizer_impl", *fused ? "fused" : "foreach", *sheet.find("optimizer.fused"));
   // torch's own default, where recipes of torchtune's own say otherwise
@@ -214,10 +214,10 @@ void take_epochs(Sheet& sheet) {
 void write_torchtune_optimizer(Letter& letter) {
   const auto theirs = theirs_for(letter.text("optimizer"), "@torchtune_optimizer");
   if (theirs.empty()) return;
-  letter.settings.put("optimizer._component_", std::string(theirs));
+  letter.settings.put("optimizer._component_", theirs);
   const auto implementation = letter.question.training.optimizer_impl;
   if (letter.question.training.optimizer != spec::Optimizer::adamw) return;
-  letter.settings.put("optimizer.fused", std::string(implementation == spec::OptimizerImpl::fused ? "True" : "False"));
+  letter.settings.put("optimizer.fused", implementation == spec::OptimizerImpl::fused ? "True" : "False");
 }
 
 }  // namespace
@@ -237,9 +237,9 @@ void torchtune_rules(Sheet& sheet) {
 std::string write_torchtune(Letter& letter) {
   const spec::Question& question = letter.question;
   const auto& [training, layout] = std::tie(question.training, question.layout);
-  const auto yes = [&](std::string_view key, bool on) { letter.settings.put(key, std::string(on ? "True" : "False")); };
+  const auto yes = [&](std::string_view key, bool on) { letter.settings.put(key, on ? "True" : "False"); };
   write_rows(letter);
-  letter.settings.put("dtype", std::string(training.precision.weights == formats::Dtype::fp32 ? "fp32" : "bf16"));
+  letter.settings.put("dtype", training.precision.weights == formats::Dtype::fp32 ? "fp32" : "bf16");
   yes("enable_activation_checkpointing", training.recompute.policy == spec::RecomputePolicy::full);
   write_torchtune_optimizer(letter);
   if (has_adapters(question)) write_torchtune_adapters(letter);

@@ -128,7 +128,7 @@ void take_penalty(Sheet& sheet, std::string_view trainer) {
 void take_algorithm(Sheet& sheet) {
   const Setting* algorithm = sheet.find("algorithm");
   const Told told = algorithm != nullptr ? Told{sheet.text("algorithm"), algorithm} : trainer_by_keys(sheet);
-  if (told.because != nullptr) sheet.say("algorithm", std::string(run_as(told.trainer)), *told.because);
+  if (told.because != nullptr) sheet.say("algorithm", run_as(told.trainer), *told.because);
   take_penalty(sheet, told.trainer);
   assume_reward_model(sheet, "algorithm");
 }

@@ -62,12 +62,12 @@ std::string write_unsloth(Letter& letter) {
   const spec::Training& training = question.training;
   letter.settings.put("model", letter.model);
   letter.settings.put("dataset", "$DATA");
-  letter.settings.put("training_type", std::string(has_adapters(question) ? "lora" : "full"));
+  letter.settings.put("training_type", has_adapters(question) ? "lora" : "full");
   letter.settings.say("load_in_4bit", in_4_bits(question));
   write_rows(letter);
   const bool recomputes = training.recompute.policy == spec::RecomputePolicy::full;
   const bool offloads = training.offload == spec::Offload::activations;
-  letter.settings.put("gradient_checkpointing", std::string(!recomputes ? "none" : offloads ? "unsloth" : "yes"));
+  letter.settings.put("gradient_checkpointing", !recomputes ? "none" : offloads ? "unsloth" : "yes");
   write_adapters(letter, {"lora_r", "target_modules", "modules_to_save", usual_modules, ","});
   const bool alone = question.layout.gpus == 1;
   return letter.settings.options(alone ? "unsloth train" : torchrun(question.layout, "-m unsloth_cli train"),

@@ -1,6 +1,7 @@
 #include "read/settings.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "quantity/text.hpp"
 #include "read/inner/json_text.hpp"
 #include "read/presets/fields.hpp"
 
@@ -87,6 +88,12 @@ void Settings::put(Setting setting) {
   }
 }
 
+void Settings::say(std::string_view key, std::string_view text, Setting because) {
+  because.key = key;
+  because.text = text;
+  put(std::move(because));
+}
+
 void Settings::remove(std::string_view key) {
   std::erase_if(all_, [&](const Setting& setting) { return setting.key == key; });
 }
@@ -97,6 +104,11 @@ std::string with_underscores(std::string_view name) {
   std::string result(name);
   std::ranges::replace(result, '-', '_');
   return result;
+}
+
+std::string Settings::text(std::string_view key) const {
+  const Setting* setting = find(key);
+  return setting == nullptr ? std::string() : quantity::to_lower(setting->text);
 }
 
 Settings flat(const Node& table) {

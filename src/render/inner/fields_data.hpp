@@ -2,8 +2,8 @@
 #pragma once
 
 #include "quantity/lists.hpp"
+#include "render/answers.hpp"
 #include "render/inner/fields.hpp"
-#include "render/presets.hpp"
 #include "spec/names.hpp"
 
 namespace llmcalc::render {

@@ -1,12 +1,9 @@
 // What answers for many runs at once, and what is no answer, described.
 #pragma once
 
+#include "render/answers.hpp"
 #include "render/inner/fields_fit.hpp"
-#include "render/plan.hpp"
-#include "render/runs.hpp"
-#include "render/scaling.hpp"
 #include "render/understood.hpp"
-#include "render/validation.hpp"
 #include "spec/names.hpp"
 
 namespace llmcalc::render {

@@ -1,8 +1,8 @@
 // `serve`, described.
 #pragma once
 
+#include "render/answers.hpp"
 #include "render/inner/fields_fit.hpp"
-#include "render/serving.hpp"
 #include "spec/names.hpp"
 
 namespace llmcalc::render {

@@ -2,9 +2,8 @@
 #pragma once
 
 #include "llmcalc/render/report.hpp"
+#include "render/answers.hpp"
 #include "render/inner/page.hpp"
-#include "render/plan.hpp"
-#include "render/serving.hpp"
 #include "render/understood.hpp"
 
 #include <cstddef>
