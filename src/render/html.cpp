@@ -133,7 +133,7 @@ void add_why(Html& html, std::string_view label, const answer::Explanation& why)
 namespace {
 
 void add_terms(Html& html, const std::vector<spec::Word>& terms) {
-  html.open("div class=\"wide\"").open("table").row("th", {"option", "value", "said by"}, Cells::texts);
+  html.open_table({"option", "value", "said by"}, "table", Cells::texts);
   for (const auto& line : terms) {
     const auto& where = line.origin.where;
     std::string by(line.text.empty() ? std::string_view() : word_of(line.origin.source));

@@ -123,9 +123,7 @@ void add_picture(Html& html, const StepPicture& picture, const answer::Estimate&
 }
 
 void add_phases(Html& html, const StepPicture& picture, const answer::Estimate& estimate, const MemoryUnit& unit) {
-  html.open("div class=\"wide\"")
-      .open("table")
-      .row("th", {"phase, and what is alive at its highest", "time", std::string(unit.name)});
+  html.open_table({"phase, and what is alive at its highest", "time", std::string(unit.name)});
   for (const auto& span : picture.phases()) {
     const auto& point = *span.highest;
     html.open("tr").open("td").text(fmt::format("{}, {}", memory::name_of(span.phase), point.place));
@@ -145,7 +143,7 @@ void add_phases(Html& html, const StepPicture& picture, const answer::Estimate& 
 
 void add_ledger(Html& html, const answer::MemoryAnswer& memory, const MemoryUnit& unit) {
   html.element("h2", "What is held at the peak").element("p class=\"dim\"", peak_words(memory));
-  html.open("div class=\"wide\"").open("table").row("th", {"", std::string(unit.name), "share"});
+  html.open_table({"", std::string(unit.name), "share"});
   for (const auto& line : memory.ledger) {
     html.open("tr").open("td");
     html.open(fmt::format("u class=\"h{}\"", colour_of(line.holding))).close();
@@ -158,10 +156,7 @@ void add_ledger(Html& html, const answer::MemoryAnswer& memory, const MemoryUnit
 
 void add_stages(Html& html, const answer::MemoryAnswer& memory, const MemoryUnit& unit) {
   if (memory.stages.size() < 2) return;
-  html.element("h2", "Pipeline stages")
-      .open("div class=\"wide\"")
-      .open("table")
-      .row("th", {"stage", std::string(unit.name)});
+  html.element("h2", "Pipeline stages").open_table({"stage", std::string(unit.name)});
   for (const auto& stage : memory.stages) html.row("td", {std::to_string(stage.stage), in_unit(stage.allocated, unit)});
   html.close().close();
 }
@@ -198,8 +193,8 @@ void add_advice(Html& html, const Report& report, const TextStyle& style) {
   const auto& [changes, room, cards] = report.advised;
   if (!changes.empty()) {
     const auto unit = memory_unit_of(report.estimate, style);
-    html.element("h2", "What would make it fit").open("div class=\"wide\"").open("table class=\"changes\"");
-    html.row("th", {"change", "needs " + std::string(unit.name), "tokens/s"});
+    html.element("h2", "What would make it fit")
+        .open_table({"change", "needs " + std::string(unit.name), "tokens/s"}, "table class=\"changes\"");
     for (const auto& change : changes) {
       html.open("tr");
       add_change(html, options_of(change), change.change + "; " + change.cost);
@@ -298,7 +293,7 @@ void add_memory(Html& html, const answer::Estimate& estimate, const TextStyle& s
 
 void add_time(Html& html, const answer::TimeAnswer& time) {
   html.element("h2", "Time");
-  html.open("div class=\"wide\"").open("table").row("th", {"of a step", "", "share"});
+  html.open_table({"of a step", "", "share"});
   for (const auto& part : time.step_parts) {
     html.open("tr").open("td");
     add_why(html, part.label, part.why);

@@ -27,7 +27,7 @@ void add_server_memory(Html& html, const ServingReport& report, const MemoryUnit
   const auto parts = parts_of(memory, cache_of(report));
   html.element("h2", "Memory of one accelerator");
   add_bar(html, parts, memory.capacity, "what the accelerator holds");
-  html.open("div class=\"wide\"").open("table").row("th", {"", std::string(unit.name)});
+  html.open_table({"", std::string(unit.name)});
   for (std::size_t i = 0; i < parts.size(); ++i) {
     html.open("tr").open("td").open(fmt::format("u class=\"h{}\"", parts[i].colour)).close();
     const bool held = i < memory.holdings.size();
@@ -41,10 +41,7 @@ void add_server_memory(Html& html, const ServingReport& report, const MemoryUnit
 }
 
 void add_speed(Html& html, const serving::Speed& speed) {
-  html.element("h2", "Speed under the load")
-      .open("div class=\"wide\"")
-      .open("table")
-      .row("th", {"of the whole deployment", ""});
+  html.element("h2", "Speed under the load").open_table({"of the whole deployment", ""});
   html.row("td", {"to the first token", speed.saturated ? "never steady" : format_duration(speed.ttft)});
   html.row("td", {"each later token", format_duration(speed.tpot)});
   if (speed.tail) {
@@ -77,8 +74,7 @@ std::vector<std::string> unwrapped(const std::vector<std::string>& lines) {
 
 void add_candidates(Html& html, std::string_view heading, const std::vector<serving::Candidate>& changes) {
   if (changes.empty()) return;
-  html.element("h2", heading).open("div class=\"wide\"").open("table class=\"changes\"");
-  html.row("th", {"change", "context", "requests"});
+  html.element("h2", heading).open_table({"change", "context", "requests"}, "table class=\"changes\"");
   for (const auto& change : changes) {
     html.open("tr");
     add_change(html, change.change, change.cost);
@@ -92,8 +88,7 @@ void add_candidates(Html& html, std::string_view heading, const std::vector<serv
 void add_runs(Html& html, std::string_view heading, const PlanReport& report, const std::vector<PlanRow>& rows,
               const MemoryUnit& unit) {
   if (rows.empty()) return;
-  html.element("h2", heading).open("div class=\"wide\"").open("table");
-  html.row("th", {"layout", "step", std::string(unit.name), "run", "cost"});
+  html.element("h2", heading).open_table({"layout", "step", std::string(unit.name), "run", "cost"});
   for (const auto& row : rows) {
     html.row("td", {layout_words(report, row), format_duration(row.run.step), in_unit(row.run.memory, unit),
                     format_duration(row.run.total), row.run.cost ? quantity::format_money(*row.run.cost) : ""});

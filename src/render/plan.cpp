@@ -216,11 +216,6 @@ std::string launch_text(const PlanReport& report, const TextStyle& style) {
 
 constexpr std::size_t hanging = 2;
 
-Paragraph fixed(std::vector<std::string> lines) {
-  const auto count = lines.size();
-  return {std::move(lines), count};
-}
-
 Paragraph plan_verdict(const PlanReport& report, const TextStyle& style) {
   auto lines = lines_of(wrapped(headline(report, style), 0, hanging));
   if (!report.largest_term.empty()) {
@@ -229,7 +224,7 @@ Paragraph plan_verdict(const PlanReport& report, const TextStyle& style) {
                           hanging));
   }
   quantity::append(lines, gauge(report.best.front().run.memory, report.estimate->verdict.capacity, style));
-  return fixed(std::move(lines));
+  return whole(std::move(lines));
 }
 
 /// The verdict again, beside the prompt.
@@ -285,7 +280,7 @@ Paragraph short_launch(const PlanReport& report, const TextStyle& style) {
 Paragraph plan_legend(const PlanReport& report, const TextStyle& style) {
   const auto legend = legend_of(report);
   if (legend.empty()) return {};
-  return fixed(lines_of(paint(wrapped("(" + legend + ")", 0, 1), Ink::dim, style)));
+  return whole(lines_of(paint(wrapped("(" + legend + ")", 0, 1), Ink::dim, style)));
 }
 
 /// "--strict: 62.3 s a step, 0.16 % slower, 65.41 GiB, dp 2, tp 4": of a run that is not the best for want of memory.
@@ -315,11 +310,11 @@ std::string on_one_screen(const PlanReport& report, const TextStyle& style) {
         std::move(best),
         std::move(smaller),
         left_out > 1 ? Paragraph() : plan_legend(report, style),
-        fixed(sure_lines(report, style, left_out > 0)),
-        fixed(command_lines(report.fit_command, "in full", style)),
+        whole(sure_lines(report, style, left_out > 0)),
+        whole(command_lines(report.fit_command, "in full", style)),
         short_launch(report, style),
         assumed_block(report.assumptions, style),
-        fixed(labelled("more", "--full all lists and the launch, --top 50, --format csv, json, html", style)),
+        whole(labelled("more", "--full all lists and the launch, --top 50, --format csv, json, html", style)),
         plan_last(report, style)};
     text = on_a_screen(blocks, lines);
     if (std::cmp_less_equal(std::ranges::count(text, '\n'), lines)) break;
@@ -343,7 +338,7 @@ std::string nothing_fits(const PlanReport& report, const TextStyle& style) {
           : std::string(report.counted ? "without --gpus it finds the fewest that are enough; " : "") +
                 "llmcalc fit says what would make one layout fit";
   const auto last = lines_of(wrapped(word + "  " + why, 0, hanging));
-  std::array blocks{fixed(last), fixed(labelled("try", hint, style)), assumed_block(report.assumptions, style),
+  std::array blocks{whole(last), whole(labelled("try", hint, style)), assumed_block(report.assumptions, style),
                     Paragraph{last, last.size()}};
   return on_a_screen(blocks, style.lines);
 }

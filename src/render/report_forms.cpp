@@ -198,25 +198,25 @@ class Trace {
 
   void name(std::string_view process_name) {
     begin("process_name", "M", {});
-    args([&] { text("name", process_name); });
+    args([&] { member("name", process_name); });
     for (const auto track : {Track::phases, Track::blocks, Track::parts}) {
       begin("thread_name", "M", {});
-      whole("tid", static_cast<std::int64_t>(track));
-      args([&] { text("name", name_of(track)); });
+      member("tid", static_cast<std::int64_t>(track));
+      args([&] { member("name", name_of(track)); });
     }
   }
 
   void span(Track track, std::string_view name, Seconds from, Seconds length) {
     begin(name, "X", from);
-    number("dur", micros(length));
-    whole("tid", static_cast<std::int64_t>(track));
+    member("dur", micros(length));
+    member("tid", static_cast<std::int64_t>(track));
     json_.close('}');
   }
 
   void memory(const TimelinePoint& point, Seconds at) {
     begin("memory", "C", at);
     args([&] {
-      for (const auto& [holding, size] : point.held) whole(memory::id_of(holding), in_bytes(size));
+      for (const auto& [holding, size] : point.held) member(memory::id_of(holding), in_bytes(size));
     });
   }
 
@@ -232,10 +232,10 @@ class Trace {
   void begin(std::string_view name, std::string_view phase, Seconds at) {
     json_.item();
     json_.open('{');
-    text("name", name);
-    text("ph", phase);
-    whole("pid", process);
-    number("ts", micros(at));
+    member("name", name);
+    member("ph", phase);
+    member("pid", process);
+    member("ts", micros(at));
   }
 
   template <class Fill>
@@ -247,15 +247,8 @@ class Trace {
     json_.close('}');
   }
 
-  void text(std::string_view key, std::string_view value) {
-    json_.key(key);
-    json_.scalar(value);
-  }
-  void whole(std::string_view key, std::int64_t value) {
-    json_.key(key);
-    json_.scalar(value);
-  }
-  void number(std::string_view key, double value) {
+  template <class Value>
+  void member(std::string_view key, Value value) {
     json_.key(key);
     json_.scalar(value);
   }

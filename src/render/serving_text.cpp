@@ -108,9 +108,7 @@ Paragraph serving_memory(const ServingReport& report, const TextStyle& style, st
                    fmt::format("{} held, {} cache", in_unit(prefill->held(), unit), in_unit(cache, unit))});
   }
   if (memory.host > quantity::bytes(0)) table.add_row({"host memory", in_unit(memory.host, unit), ""});
-  Paragraph block{lines_of(table.render()), 0};
-  block.least = block.lines.size();
-  return block;
+  return whole(lines_of(table.render()));
 }
 
 using quantity::format_count;
@@ -236,9 +234,7 @@ Paragraph table_of(const ServingReport& report, const TextStyle& style) {
   table.add_line("  " + paint("share of the cache, by context and concurrency; -: does not fit", Ink::heading, style));
   table.add_row(header);
   for (std::size_t row = 0; row + width <= cells.size(); row += width) table.add_row(row_of(cells.subspan(row, width)));
-  Paragraph block{lines_of(table.render()), 0};
-  block.least = block.lines.size();
-  return block;
+  return whole(lines_of(table.render()));
 }
 
 Paragraph serving_remarks(const ServingReport& report, const TextStyle& style) {

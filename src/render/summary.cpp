@@ -186,7 +186,7 @@ Paragraph summary_memory(const Report& report, const TextStyle& style) {
   }
   if (told < parts.size()) add(fmt::format("{} smaller ones", parts.size() - told), others);
   Paragraph block{lines_of(table.render()), 0};
-  std::ranges::move(page_lines(peak_words(memory), hanging), std::back_inserter(block.lines));
+  add_lines(block, page_lines(peak_words(memory), hanging));
   constexpr std::size_t always = 3;  // the heading and two parts: the rest gives way where all else is needed
   block.least = std::min(always, block.lines.size());
   return block;
@@ -204,10 +204,9 @@ std::string cost_of(const answer::TimeAnswer& time) {
 Paragraph summary_time(const Report& report, const TextStyle& style) {
   const answer::TimeAnswer& time = report.estimate.compute;
   if (!report.estimate.timed) return {labelled("time", "needs an accelerator: name one with --gpu", style), 1};
-  Paragraph block{labelled("step", step_words(time), style), 0};
-  std::ranges::move(labelled("run", length_words(report), style), std::back_inserter(block.lines));
-  block.least = block.lines.size();
-  return block;
+  auto lines = labelled("step", step_words(time), style);
+  quantity::append(lines, labelled("run", length_words(report), style));
+  return whole(std::move(lines));
 }
 
 constexpr std::string_view not_modelled = "not modelled: ";
@@ -242,7 +241,7 @@ Paragraph summary_assumed(const Report& report, const TextStyle& style) {
   auto assumptions = report.assumptions;
   std::erase_if(assumptions, [](const auto& each) { return each.term == "framework"; });  // the second line says so
   Paragraph block = assumed_block(assumptions, style);
-  std::ranges::move(labelled("left out", left_out(report), style), std::back_inserter(block.lines));
+  add_lines(block, labelled("left out", left_out(report), style));
   return block;
 }
 
@@ -255,6 +254,11 @@ Paragraph summary_more(const Report&, const TextStyle& style) {
 
 void add_lines(Paragraph& block, std::vector<std::string> lines) {
   std::ranges::move(lines, std::back_inserter(block.lines));
+}
+
+Paragraph whole(std::vector<std::string> lines) {
+  const auto count = lines.size();
+  return {std::move(lines), count};
 }
 
 std::size_t lines_of_warnings(const std::vector<std::string>& warnings) {

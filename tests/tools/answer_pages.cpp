@@ -144,9 +144,10 @@ std::vector<Record> records_of(std::tuple<Answers...>) {
 }
 
 std::vector<Record> all_answers() {
-  using All =
-      std::tuple<Report, Runs, ServingReport, Understood, PlanReport, PlanTable, ScaleReport, ValidationReport,
-                 ModelAnswer, ModelList, AcceleratorAnswer, AcceleratorList, FormatList, QuantizedAnswer, ErrorAnswer>;
+  using All = std::tuple<Report, Runs, ServingReport, Understood, PlanReport, PlanTable, Versioned<laws::ScaleAnswer>,
+                         Versioned<trust::Validation>, Versioned<ModelCard>, Versioned<std::span<const ModelCard>>,
+                         Versioned<AcceleratorCard>, Versioned<std::span<const AcceleratorCard>>,
+                         Versioned<std::span<const FormatLine>>, Versioned<QuantizedList>, ErrorAnswer>;
   return records_of(All{});
 }
 

@@ -117,6 +117,13 @@ const T& or_empty(const T* shown) {
   return shown == nullptr ? empty : *shown;
 }
 
+/// An answer that is about one value or a list, with the version of the tool; without any it says what keys there are.
+template <class T>
+struct Versioned {
+  const T* value = nullptr;
+  std::string_view version = {};
+};
+
 /// Nothing where it is infinite: of a run that never finishes, or between failures that never come.
 inline std::optional<double> unless_infinite(double value) { return where(!std::isinf(value), value); }
 

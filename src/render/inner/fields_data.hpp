@@ -121,24 +121,14 @@ void describe(auto& field, const ModelCard& card) {
   field("file", Text{card.file}, "the preset file that defines it");
 }
 
-/// Models by the name that was asked for, or all.
-struct ModelAnswer {
-  const ModelCard* card;
-  std::string_view version;
-};
-struct ModelList {
-  std::span<const ModelCard> cards;
-  std::string_view version;
-};
-
-void describe(auto& field, const ModelAnswer& answer) {
+void describe(auto& field, const Versioned<ModelCard>& answer) {
   field.answer("model", answer.version, "`llmcalc model show NAME`.");
-  field("model", or_empty(answer.card), "the model");
+  field("model", or_empty(answer.value), "the model");
 }
 
-void describe(auto& field, const ModelList& list) {
+void describe(auto& field, const Versioned<std::span<const ModelCard>>& list) {
   field.answer("model_list", list.version, "`llmcalc model list`.");
-  field("models", list.cards, "all, or those with the part of a name");
+  field("models", or_empty(list.value), "all, or those with the part of a name");
 }
 
 void describe(auto& field, const spec::Accelerator::Peaks& peaks) {
@@ -198,24 +188,14 @@ void describe(auto& field, const AcceleratorCard& card) {
   field("file", Text{card.file}, "the preset file that defines it");
 }
 
-/// Accelerators by the name that was asked for, or all.
-struct AcceleratorAnswer {
-  const AcceleratorCard* card;
-  std::string_view version;
-};
-struct AcceleratorList {
-  std::span<const AcceleratorCard> cards;
-  std::string_view version;
-};
-
-void describe(auto& field, const AcceleratorAnswer& answer) {
+void describe(auto& field, const Versioned<AcceleratorCard>& answer) {
   field.answer("gpu", answer.version, "`llmcalc gpu show NAME`.");
-  field("gpu", or_empty(answer.card), "the accelerator");
+  field("gpu", or_empty(answer.value), "the accelerator");
 }
 
-void describe(auto& field, const AcceleratorList& list) {
+void describe(auto& field, const Versioned<std::span<const AcceleratorCard>>& list) {
   field.answer("gpu_list", list.version, "`llmcalc gpu list`.");
-  field("gpus", list.cards, "all, or those with the part of a name");
+  field("gpus", or_empty(list.value), "all, or those with the part of a name");
 }
 
 void describe(auto& field, const formats::BlockScale& scale) {
@@ -254,25 +234,13 @@ void describe(auto& field, const FormatLine& line) {
   field("source", Text{facts.source}, "its definition");
 }
 
-/// All formats, or the one that was named.
-struct FormatList {
-  std::span<const FormatLine> lines;
-  std::string_view version;
-};
-
-void describe(auto& field, const FormatList& list) {
+void describe(auto& field, const Versioned<std::span<const FormatLine>>& list) {
   field.answer("dtype", list.version, "`llmcalc dtype`.");
-  field("dtypes", list.lines, "all formats, or the one that was named");
+  field("dtypes", or_empty(list.value), "all formats, or the one that was named");
 }
 
-/// A list of numbers and its version of the tool.
-struct QuantizedAnswer {
-  const QuantizedList* list;
-  std::string_view version;
-};
-
-void describe(auto& field, const QuantizedAnswer& answer) {
-  const auto& list = or_empty(answer.list);
+void describe(auto& field, const Versioned<QuantizedList>& answer) {
+  const auto& list = or_empty(answer.value);
   const auto& result = list.result;
   const auto numbers = [](const auto& values) {
     return quantity::mapped(values, [](auto value) { return Signed<decltype(value)>{value}; });

@@ -218,14 +218,8 @@ void describe(auto& field, const laws::FrontierPoint& point) {
 
 inline constexpr std::array<std::string_view, 4> law_names{"chinchilla", "kaplan", "llama-3", "data-constrained"};
 
-/// The answer of `scale` with the version of the tool.
-struct ScaleReport {
-  const laws::ScaleAnswer* answer;
-  std::string_view version;
-};
-
-void describe(auto& field, const ScaleReport& report) {
-  const auto& answer = or_empty(report.answer);
+void describe(auto& field, const Versioned<laws::ScaleAnswer>& report) {
+  const auto& answer = or_empty(report.value);
   const auto value = [&](std::string_view id) {
     const auto* line = laws::find_line(answer, id);
     return line == nullptr ? std::nullopt : std::optional(line->value);
@@ -320,14 +314,8 @@ void describe(auto& field, const Verdicts& verdicts) {
   field(trust::id_of(false_miss), count(false_miss), "said not to fit, but ran");
 }
 
-/// Errors that `validate` found, with the version of the tool.
-struct ValidationReport {
-  const trust::Validation* validation;
-  std::string_view version;
-};
-
-void describe(auto& field, const ValidationReport& report) {
-  const auto& validation = or_empty(report.validation);
+void describe(auto& field, const Versioned<trust::Validation>& report) {
+  const auto& validation = or_empty(report.value);
   field.answer("validate", report.version, "[validate.md](validate.md) says what the figures mean.");
   field("summary", validation.summary, "over all compared rows");
   field("configurations", validation.configurations,
@@ -355,14 +343,9 @@ void describe(auto& field, const trust::OwnBias& own) {
 }
 
 /// The file that --calibration reads, where a member stands for what is known alone.
-struct CalibrationFile {
-  std::span<const trust::OwnBias> biases;
-  std::string_view version;
-};
-
-void describe(auto& field, const CalibrationFile& file) {
+void describe(auto& field, const Versioned<std::vector<trust::OwnBias>>& file) {
   field("llmcalc_version", file.version, "that wrote it");
-  field("calibration", file.biases, "of each framework");
+  field("calibration", or_empty(file.value), "of each framework");
 }
 
 }  // namespace llmcalc::render

@@ -25,6 +25,10 @@ class Html {
   Html& element(std::string_view tag, std::string_view text);  ///< opened, filled and closed
   /// A row of a table; what is behind its first cell is numbers, or texts.
   Html& row(std::string_view tag, const std::vector<std::string>& cells, Cells kind = Cells::numbers);
+  /// A table that may be wider than the page, up to its heads.
+  Html& open_table(const std::vector<std::string>& heads, std::string_view tag = "table", Cells kind = Cells::numbers) {
+    return open("div class=\"wide\"").open(tag).row("th", heads, kind);
+  }
   Html& lines(std::string_view text);   ///< each as a line of its own
   Html& ours(std::string_view markup);  ///< as it is
   std::string take() { return std::move(text_); }

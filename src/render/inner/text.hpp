@@ -65,6 +65,9 @@ struct Paragraph {
 
 void add_lines(Paragraph& block, std::vector<std::string> lines);
 
+/// All of which stay.
+Paragraph whole(std::vector<std::string> lines);
+
 /// Changes that would make it fit, or how much more would.
 Paragraph summary_change(const Report& report, const TextStyle& style);
 
