@@ -101,20 +101,20 @@ std::vector<render::AcceleratorCard> accelerator_cards(const PresetOptions& opti
   return cards;
 }
 
-/// An answer that the render room has to_text() and to_json() for.
-template <class Shown>
-Reply shown(Shown card) {
-  return {.show = [card = std::move(card)](std::string_view form) {
-    return form == "json" ? to_json(card, version()) : to_text(card);
-  }};
+template <class T>
+const T& as_shown(const T& one) {
+  return one;
+}
+template <class T>
+std::span<const T> as_shown(const std::vector<T>& list) {
+  return list;
 }
 
-/// The reply that lists cards of one kind.
-template <class Card>
-Reply shown(std::vector<Card> cards) {
-  return {.show = [cards = std::move(cards)](std::string_view form) {
-    const std::span<const Card> all(cards);
-    return form == "json" ? to_json(all, version()) : to_text(all);
+/// An answer that the render room has to_text() and to_json() for, or a list of such.
+template <class Shown>
+Reply shown(Shown answer) {
+  return {.show = [answer = std::move(answer)](std::string_view form) {
+    return form == "json" ? to_json(as_shown(answer), version()) : to_text(as_shown(answer));
   }};
 }
 
@@ -208,16 +208,9 @@ std::vector<Flag> dtype_flags() {
 
 Reply ask_dtype(const Arguments& arguments, const Surroundings&) {
   const auto asked = dtype_request(arguments);
-  if (asked.list.empty()) {
-    return {.show = [lines = format_lines(asked)](std::string_view form) {
-      const std::span<const render::FormatLine> all(lines);
-      return form == "json" ? to_json(all, version()) : to_text(all);
-    }};
-  }
+  if (asked.list.empty()) return shown(format_lines(asked));
   auto result = formats::quantize(asked.list, asked.scheme, asked.dtype.value_or(Dtype::int8));
-  return {.show = [list = render::QuantizedList{asked.list, std::move(result)}](std::string_view form) {
-    return form == "json" ? to_json(list, version()) : to_text(list);
-  }};
+  return shown(render::QuantizedList{asked.list, std::move(result)});
 }
 
 }  // namespace llmcalc::api

@@ -35,6 +35,8 @@ struct NamedFile {
   std::string text;
 };
 using FindFile = std::function<std::optional<NamedFile>(const std::string& path)>;
+/// Where none may be read.
+inline const FindFile no_files = [](const std::string&) { return std::optional<NamedFile>(); };
 
 /// A file's text. What it is, is recognized by its content.
 /// \param place  the file's name, for origins and messages

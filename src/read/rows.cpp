@@ -191,7 +191,8 @@ std::string place_of(const MeasuredRun& run, std::string_view column) { return r
 
 void take_cell(MeasuredRun& run, const std::string& column, const std::string& text) {
   if (text.empty()) return;
-  if (!is_among(column, other_columns)) run.question.push_back({column, text, {Source::row, place_of(run, column)}});
+  if (!quantity::contains(other_columns, column))
+    run.question.push_back({column, text, {Source::row, place_of(run, column)}});
   run.cells.push_back({column, text});
 }
 
@@ -237,7 +238,8 @@ std::string configuration(const MeasuredRun& run) {
 
 std::string column_name(std::string_view written, std::string_view place) {
   if (const Term* term = find_term(written)) return std::string(term->name);
-  if (is_among(written, other_columns) || is_among(written, shorthand_columns)) return std::string(written);
+  if (quantity::contains(other_columns, written) || quantity::contains(shorthand_columns, written))
+    return std::string(written);
   std::vector<std::string_view> names(std::begin(other_columns), std::end(other_columns));
   quantity::append(names, shorthand_columns);
   for (const Term& term : vocabulary()) names.push_back(term.name);

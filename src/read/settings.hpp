@@ -66,7 +66,8 @@ class Settings {
   /// Takes the place of an earlier one of the same key.
   /// \throws quantity::BadInput at a setting beyond `most_settings`
   void put(Setting setting);
-  /// What another setting means, under a key of its own and at that one's place.
+  void put(const Settings& above);
+  /// A setting that another one stands for, at that one's place.
   void say(std::string_view key, std::string_view text, Setting because);
 
   void remove(std::string_view key);

@@ -100,8 +100,8 @@ Paragraph serving_memory(const ServingReport& report, const TextStyle& style, st
   table.add_row({"KV cache", in_unit(cache_of(report), unit), cache_words(report, all)});
   if (all) add_groups(report, table);
   if (all) add_ranks(report, unit, table);
-  const auto whole = memory.capacity > quantity::bytes(0) ? "of " + in_unit(memory.capacity, unit) : std::string();
-  table.add_row({"total", in_unit(total_of(report), unit), whole});
+  const auto capacity = memory.capacity > quantity::bytes(0) ? "of " + in_unit(memory.capacity, unit) : std::string();
+  table.add_row({"total", in_unit(total_of(report), unit), capacity});
   if (const auto& prefill = report.answer.prefill) {
     const auto cache = std::max(prefill->pool, quantity::bytes(0));
     table.add_row({"where prompts are read", in_unit(prefill->held() + cache, unit),

@@ -60,9 +60,8 @@ std::string spelled(const FormatRow& row, std::string text) {
 
 /// Reads the command as --from does: the options that it does not say or says otherwise, as typed.
 std::vector<std::string> untold(const spec::Question& question, const std::string& command) {
-  const FindFile nothing = [](const std::string&) { return std::optional<NamedFile>(); };
   try {
-    const Reading reading = read_launch_command(with_data(command), "command", nothing);
+    const Reading reading = read_launch_command(with_data(command), "command", no_files);
     const read::Values values{question.model.shape, question.gpu};
     const auto read =
         read::resolved_question(with_options(reading, beside(question)), std::nullopt, read::Catalogue(), values);

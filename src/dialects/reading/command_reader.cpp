@@ -52,12 +52,6 @@ void take_format_of_file(const LaunchCommand& launch, const FindFile& find, Star
   if (start.format == nullptr && named != nullptr) take(named->text, "config");
 }
 
-/// Settings of a file below those of a command line.
-Settings united(Settings below, const Settings& above) {
-  for (const Setting& setting : above.all()) below.put(setting);
-  return below;
-}
-
 /// LLAMA_ARG_CTX_SIZE is --ctx-size, where that is not said; Ollama has variables alone.
 void add_variable(const Setting& variable, Settings& settings) {
   for (const std::string_view prefix : {"environment.LLAMA_ARG_", "environment.OLLAMA_"}) {
@@ -154,7 +148,7 @@ std::string_view algorithm_of(const Start& start, std::string_view program) {
 
 std::optional<Reading> CommandReader::read(const ShellCommand& command, const Settings& job) {
   LaunchCommand launch = unwrapped(command, place_);
-  for (const Setting& setting : job.all()) launch.launcher.put(setting);
+  launch.launcher.put(job);
   Start start = start_of(launch, place_);
   take_format_of_file(launch, find_, start);
   if (start.format == nullptr || uses_a_model(start, launch.words.front())) return std::nullopt;
@@ -223,8 +217,8 @@ Settings CommandReader::with_file(Options options, std::string_view key) {
     }
   }
   Settings all;
-  for (const Settings& file : files) all = united(std::move(all), file);
-  all = united(std::move(all), options.settings);
+  for (const Settings& file : files) all.put(file);
+  all.put(options.settings);
   interpolate(all);
   return all;
 }

@@ -114,7 +114,7 @@ Settings Reader::inherited(Settings own, int depth) const {
   if (!file) return own;
   own.remove("defaults");
   Settings all = inherited(flat(parse_settings(file->text, file->place)), depth + 1);
-  for (const Setting& setting : own.all()) all.put(setting);
+  all.put(own);
   return all;
 }
 
@@ -180,7 +180,7 @@ std::string with_sourced(std::string_view text, const FindFile& find) {
 Reading Reader::command(std::string_view text, std::string_view place, const Settings& machines) const {
   const Script script = parse_shell(with_sourced(text, find_), place);
   Settings job = slurm_settings(script.directives, place);
-  for (const Setting& machine : machines.all()) job.put(machine);
+  job.put(machines);
   const FindFile find = [&](const std::string& path) -> std::optional<NamedFile> {
     const auto written = script.files.find(path);
     return written == script.files.end() ? find_(path) : NamedFile{path, written->second};

@@ -301,8 +301,7 @@ Reading weights_alone(Checkpoint weights, std::string place) {
 std::optional<Reading> model_file(const Node& file, std::string_view text, std::string_view place) {
   const Node* peft = file.find("peft_type");
   if (peft != nullptr && peft->kind == Node::Kind::value && !peft->text.empty()) {
-    const FindFile nowhere = [](const std::string&) { return std::optional<NamedFile>(); };
-    return Reader(nowhere).settings(row_of(Dialect::peft), flat(file), place);
+    return Reader(no_files).settings(row_of(Dialect::peft), flat(file), place);
   }
   if (file.find("_class_name") != nullptr && file.find("_diffusers_version") != nullptr) {
     throw quantity::BadInput(std::string(place), "is a diffusion pipeline, which is not modelled");

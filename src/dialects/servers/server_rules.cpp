@@ -119,9 +119,8 @@ std::vector<Given> beside(const ServerLetter& letter, Reading& reading) {
 
 /// Reads the command as --from does: the options that it does not say or says otherwise, as typed.
 std::vector<std::string> untold(const ServerLetter& letter, const std::string& command) {
-  const FindFile nothing = [](const std::string&) { return std::optional<NamedFile>(); };
   try {
-    Reading reading = read_launch_command(command, "command", nothing);
+    Reading reading = read_launch_command(command, "command", no_files);
     const auto words = beside(letter, reading);
     const read::Values values{letter.question.model.shape, letter.question.gpu};
     const auto read =

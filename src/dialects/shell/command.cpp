@@ -92,7 +92,7 @@ LaunchCommand within(LaunchCommand container, std::string_view place, int depth)
                                                              most_containers_deep));
   }
   LaunchCommand inner = unwrapped({std::move(container.words), {}}, place, depth + 1);
-  for (const Setting& setting : container.launcher.all()) inner.launcher.put(setting);
+  inner.launcher.put(container.launcher);
   return inner;
 }
 

@@ -205,6 +205,10 @@ int line_of(const std::string& where) {
   return quantity::take_number<int>(line).value_or(0);
 }
 
+void add_words(LaunchCommand& launch, const Node& because, std::initializer_list<std::string_view> words) {
+  for (const auto word : words) launch.words.push_back({std::string(word), line_of(because.where), {}});
+}
+
 void put(LaunchCommand& launch, std::string_view key, std::string text, const std::string& where) {
   if (!text.empty()) launch.launcher.put({std::string(key), std::move(text), {}, where, {}});
 }

@@ -51,6 +51,9 @@ std::string assignments(const Node& container, char end);
 /// The line in "deploy.yaml:12"; 0 where there is none.
 int line_of(const std::string& where);
 
+/// Words of a command, from a place of the file.
+void add_words(LaunchCommand& launch, const Node& because, std::initializer_list<std::string_view> words);
+
 /// A setting of the machines, unless the text is empty.
 void put(LaunchCommand& launch, std::string_view key, std::string text, const std::string& where);
 

@@ -61,10 +61,6 @@ struct Machines {
   double card_gib = 0.0;  ///< 0: not known
 };
 
-void add_words(LaunchCommand& launch, const Node& because, std::initializer_list<std::string> words) {
-  for (const std::string& word : words) launch.words.push_back({word, line_of(because.where), {}});
-}
-
 Machines take_machine(const Workspace& workspace, LaunchCommand& launch) {
   Machines machines;
   const Node* type = below(workspace.resource, {"instanceType"});

@@ -9,8 +9,8 @@ namespace {
 
 /// Appends "--option text" from a place of the file.
 void add_option(LaunchCommand& launch, std::string_view option, const std::string& text, const Node& because) {
-  launch.words.push_back({std::string(option), line_of(because.where), {}});
-  if (!text.empty()) launch.words.push_back({text, line_of(because.where), {}});
+  add_words(launch, because, {option});
+  if (!text.empty()) add_words(launch, because, {text});
 }
 
 void add_option(LaunchCommand& launch, std::string_view option, const Node* value) {

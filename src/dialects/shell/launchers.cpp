@@ -15,8 +15,6 @@ constexpr Launcher all[] = {
 #include "dialects/launchers.inc"
 };
 
-const FindFile nothing_to_find = [](const std::string&) { return std::optional<NamedFile>(); };
-
 /// A whole number above zero; words such as "gpu" and "auto" say nothing.
 const Setting* counted(const Sheet& sheet, std::initializer_list<std::string_view> keys) {
   const Setting* setting = sheet.find(keys);
@@ -63,13 +61,8 @@ constexpr Starter starters[] = {
 #include "dialects/starters.inc"
 };
 
-/// Parts of the names of programs that teach preferences, as examples/scripts of trl have them.
-struct AlgorithmWord {
-  std::string_view word;
-  std::string_view algorithm;
-};
-constexpr AlgorithmWord algorithm_words[] = {{"dpo", "dpo"},   {"kto", "kto"},   {"orpo", "orpo"}, {"cpo", "cpo"},
-                                             {"grpo", "grpo"}, {"rloo", "rloo"}, {"ppo", "ppo"}};
+/// Algorithms by which names of programs are called, as examples/scripts of trl have them.
+constexpr std::string_view preferences[] = {"dpo", "kto", "orpo", "cpo", "grpo", "rloo", "ppo"};
 
 /// "swift/cli/sft.py" is the end of a path, "sft.py" its last part, "llama-server-*" how that begins.
 bool is_called(std::string_view word, std::string_view name) {
@@ -83,7 +76,7 @@ bool is_called(std::string_view word, std::string_view name) {
 std::span<const Launcher> launchers() { return all; }
 
 void take_processes(const Settings& launcher, Reading& reading) {
-  const Reader reader(nothing_to_find);
+  const Reader reader(no_files);
   Sheet sheet(launcher, reading, reader);
   if (sheet.leaves_open("gpus", processes_of_node) || sheet.leaves_open("gpus", machines)) return;
   const Setting* per_node = counted(sheet, processes_of_node);
@@ -103,7 +96,7 @@ void take_processes(const Settings& launcher, Reading& reading) {
 }
 
 void take_machines(const Settings& launcher, Reading& reading) {
-  const Reader reader(nothing_to_find);
+  const Reader reader(no_files);
   Sheet sheet(launcher, reading, reader);
   if (const Setting* gpu = sheet.find({"container.gpu", "slurm.gpu"})) sheet.say("gpu", gpu->text, *gpu);
   if (const Setting* version = sheet.find("container.version"); version != nullptr && reading.serves) {
@@ -168,8 +161,7 @@ std::string_view algorithm_named_in(std::string_view program) {
   const auto name = base_name(program);
   if (name.find('.') == name.npos) return {};  // "dpo.py", and "-m project.dpo"
   for (const auto part : quantity::pieces_of(name, "_-.")) {
-    if (const auto* named = quantity::find_or_null(algorithm_words, part, &AlgorithmWord::word))
-      return named->algorithm;
+    if (quantity::contains(preferences, part)) return part;
   }
   return {};
 }

@@ -89,14 +89,9 @@ void find_containers(const Node& node, Surroundings around, std::string_view pla
   }
 }
 
-void add(LaunchCommand& launch, const std::string& word, const Node& because) {
-  launch.words.push_back({word, line_of(because.where), {}});
-}
-
 LaunchCommand vllm(const Node& because) {
   LaunchCommand launch;
-  add(launch, "vllm", because);
-  add(launch, "serve", because);
+  add_words(launch, because, {"vllm", "serve"});
   return launch;
 }
 
@@ -106,12 +101,12 @@ LaunchCommand llm_launch(const Node& config) {
   LaunchCommand launch = vllm(config);
   const Node* source = below(&config, {"model_loading_config", "model_source"});
   if (source == nullptr || source->text.empty()) source = below(&config, {"model_loading_config", "model_id"});
-  if (source != nullptr) add(launch, source->text, *source);
+  if (source != nullptr) add_words(launch, *source, {source->text});
   if (const Node* options = config.find("engine_kwargs")) {
     for (const auto& [name, value] : options->members) {
       if (value.kind != Node::Kind::value) continue;
-      add(launch, "--" + name, value);
-      if (value.text != "true" && value.text != "True") add(launch, value.text, value);
+      add_words(launch, value, {"--" + name});
+      if (value.text != "true" && value.text != "True") add_words(launch, value, {value.text});
     }
   }
   if (const Node* type = config.find("accelerator_type")) {
@@ -138,13 +133,12 @@ LaunchCommand program_launch(const Node& application) {
   const Node* model = below(variables, {"MODEL_ID"});
   if (model == nullptr) return {};
   LaunchCommand launch = vllm(application);
-  add(launch, model->text, *model);
+  add_words(launch, *model, {model->text});
   for (const auto& [name, option] : {std::pair{"TENSOR_PARALLELISM", "--tensor-parallel-size"},
                                      std::pair{"PIPELINE_PARALLELISM", "--pipeline-parallel-size"}}) {
     const Node* value = below(variables, {name});
     if (value == nullptr) continue;
-    add(launch, option, *value);
-    add(launch, value->text, *value);
+    add_words(launch, *value, {option, value->text});
   }
   take_release(below(&application, {"runtime_env", "pip"}), launch);
   return launch;

@@ -94,6 +94,10 @@ void Settings::say(std::string_view key, std::string_view text, Setting because)
   put(std::move(because));
 }
 
+void Settings::put(const Settings& above) {
+  for (const Setting& setting : above.all()) put(setting);
+}
+
 void Settings::remove(std::string_view key) {
   std::erase_if(all_, [&](const Setting& setting) { return setting.key == key; });
 }

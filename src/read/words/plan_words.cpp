@@ -202,7 +202,9 @@ class PlanReader {
     refuse(word);
     if (details_policy(word)) return;
     if (name == "zero" || is_choice(name)) return add_choices(word);
-    vary(name == "gpu" ? accelerators(word) : is_among(name, varying_terms) ? parts_of(word) : std::vector{word});
+    vary(name == "gpu"                             ? accelerators(word)
+         : quantity::contains(varying_terms, name) ? parts_of(word)
+                                                   : std::vector{word});
   }
 
   void add_choices(const Given& word) {
@@ -311,7 +313,7 @@ class PlanReader {
     std::vector<Given> now;
     std::vector<Given> late;
     for (const Given& word : variant) {
-      (is_among(canonical(word.term), late_terms) ? late : now).push_back(word);
+      (quantity::contains(late_terms, canonical(word.term)) ? late : now).push_back(word);
     }
     base.varied = varied(variant);
     const bool is_unsaid = !Words(now).has("framework");

@@ -34,11 +34,16 @@ struct Path {
   }
 };
 
-bool is_among(std::string_view name, std::span<const std::string_view> names);
 std::vector<std::string> split_list(std::string_view text, std::string_view place);
-std::string join_list(const std::vector<std::string>& items);
 [[noreturn]] void throw_unknown_word(std::string_view text, std::string_view place,
                                      const std::vector<std::string_view>& known);
+
+/// A quantity that is at least so much in a unit, and finite.
+template <class Quantity>
+Quantity at_least(double least, Quantity value, double (*in)(Quantity), std::string_view text, std::string_view place) {
+  check_limits(in(value), least, max_amount, text, place);
+  return value;
+}
 
 /// A whole number; where zero is below the minimum it stands for "not said" and is not shown.
 template <std::int64_t min, std::int64_t max = max_dimension>
@@ -131,18 +136,15 @@ struct Dollars {
 struct Duration {
   static constexpr std::string_view values = "duration, as 30min or 2h";
   static quantity::Seconds read(std::string_view text, std::string_view place) {
-    const auto time = quantity::parse_duration(text, place);
-    check_limits(quantity::in_seconds(time), 0.0, max_amount, text, place);
-    return time;
+    return at_least(0.0, quantity::parse_duration(text, place), quantity::in_seconds, text, place);
   }
   static std::string write(quantity::Seconds time) { return write_double(quantity::in_seconds(time)) + "s"; }
 };
 
 struct Interval : Duration {
   static quantity::Seconds read(std::string_view text, std::string_view place) {
-    const auto time = Duration::read(text, place);
-    check_limits(quantity::in_seconds(time), std::numeric_limits<double>::min(), max_amount, text, place);
-    return time;
+    constexpr double least = std::numeric_limits<double>::min();
+    return at_least(least, Duration::read(text, place), quantity::in_seconds, text, place);
   }
 };
 

@@ -24,7 +24,7 @@ constexpr std::string_view shared_terms[] = {
     "lora_rank", "gpus",   "nodes",       "gpus_per_node", "tp",         "pp",    "ep",  "inter_node_gbps", "gpu",
     "price",     "memory", "host_memory", "context_bytes", "nccl_bytes", "power", "pue", "carbon_intensity"};
 
-bool is_shared(const Term& row) { return row.group == TermGroup::model || is_among(row.name, shared_terms); }
+bool is_shared(const Term& row) { return row.group == TermGroup::model || quantity::contains(shared_terms, row.name); }
 
 std::vector<Term> training_rows() {
   std::vector<Term> rows;
@@ -86,7 +86,7 @@ constexpr Astray astray[] = {
 
 std::string hint_for(std::string_view text, const std::vector<std::string_view>& known) {
   const std::string word = quantity::to_lower(text);
-  const auto is_it = [&](const Astray& each) { return each.word == word && is_among(each.among, known); };
+  const auto is_it = [&](const Astray& each) { return each.word == word && quantity::contains(known, each.among); };
   const auto* row = quantity::find_if_or_null(astray, is_it);
   return row == nullptr ? quantity::did_you_mean(text, known) : std::string(row->hint);
 }
@@ -168,18 +168,12 @@ std::string_view saying_of(std::string_view name) {
   return row == nullptr ? std::string_view() : row->ours;
 }
 
-bool is_among(std::string_view name, std::span<const std::string_view> names) {
-  return quantity::contains(names, name);
-}
-
 std::vector<std::string> split_list(std::string_view text, std::string_view place) {
   const auto items = quantity::pieces_of(text, ",");
   const bool has_empty = text.empty() || text.ends_with(',') || quantity::contains(items, "");
   if (has_empty) throw quantity::BadInput(std::string(place), "a list may not have an empty item");
   return {items.begin(), items.end()};
 }
-
-std::string join_list(const std::vector<std::string>& items) { return quantity::joined(items, ","); }
 
 void throw_unknown_word(std::string_view text, std::string_view place, const std::vector<std::string_view>& known) {
   throw quantity::BadInput(std::string(place),

@@ -117,8 +117,7 @@ struct TimeBetweenFailures {
     const bool counts_hours = !text.empty() && text.back() >= '0' && text.back() <= '9';
     const auto time =
         counts_hours ? quantity::hours(quantity::parse_number(text, place)) : quantity::parse_duration(text, place);
-    check_limits(quantity::in_seconds(time), least, max_amount, text, place);
-    return time;
+    return at_least(least, time, quantity::in_seconds, text, place);
   }
   static std::string write(quantity::Seconds time) {
     return std::isinf(quantity::in_seconds(time)) ? std::string(never) : write_double(quantity::in_hours(time)) + "h";
@@ -128,9 +127,7 @@ struct TimeBetweenFailures {
 struct StorageBandwidth {
   static constexpr std::string_view values = "bandwidth, as 10GB/s";
   static quantity::Bandwidth read(std::string_view text, std::string_view place) {
-    const auto rate = quantity::parse_bandwidth(text, place);
-    check_limits(quantity::in_bytes_per_second(rate), 1.0, max_amount, text, place);
-    return rate;
+    return at_least(1.0, quantity::parse_bandwidth(text, place), quantity::in_bytes_per_second, text, place);
   }
   static std::string write(quantity::Bandwidth rate) {
     return write_double(quantity::in_gigabytes_per_second(rate)) + "GB/s";
@@ -140,9 +137,7 @@ struct StorageBandwidth {
 struct Watts {
   static constexpr std::string_view values = "watts";
   static quantity::Power read(std::string_view text, std::string_view place) {
-    const auto power = quantity::parse_power(text, place);
-    check_limits(quantity::in_watts(power), 0.0, max_amount, text, place);
-    return power;
+    return at_least(0.0, quantity::parse_power(text, place), quantity::in_watts, text, place);
   }
   static std::string write(quantity::Power power) { return write_double(quantity::in_watts(power)) + "W"; }
 };
@@ -153,9 +148,8 @@ struct GridIntensity {
   static quantity::CarbonIntensity read(std::string_view text, std::string_view place) {
     if (quantity::to_lower(text) == world) return spec::world_carbon_intensity;
     check_word(text, place, values, world);
-    const auto intensity = quantity::parse_carbon_intensity(text, place);
-    check_limits(quantity::in_grams_per_kilowatt_hour(intensity), 0.0, max_amount, text, place);
-    return intensity;
+    return at_least(0.0, quantity::parse_carbon_intensity(text, place), quantity::in_grams_per_kilowatt_hour, text,
+                    place);
   }
   static std::string write(quantity::CarbonIntensity intensity) {
     return write_double(quantity::in_grams_per_kilowatt_hour(intensity)) + "g/kWh";

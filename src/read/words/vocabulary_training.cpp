@@ -104,7 +104,7 @@ constexpr std::string_view target_names[] = {"q",    "k",   "v",   "o",     "gat
 
 /// Our words for a module; others are names that modules have in checkpoints.
 std::vector<std::string> words_for(const std::string& name, std::string_view place) {
-  if (is_among(name, target_names)) return {name};
+  if (quantity::contains(target_names, name)) return {name};
   const std::string_view words = spec::words_of_module(name);
   if (!words.empty()) return split_list(words, place);
   throw_unknown_word(name, place, {std::begin(target_names), std::end(target_names)});
@@ -123,7 +123,7 @@ struct Targets {
     }
     return targets;
   }
-  static std::string write(const std::vector<std::string>& targets) { return join_list(targets); }
+  static std::string write(const std::vector<std::string>& targets) { return quantity::joined(targets, ","); }
 };
 
 /// "q:64,down:16": modules whose adapters have a rank of their own (peft rank_pattern).
@@ -142,7 +142,7 @@ struct Ranks {
   }
   static std::string write(const std::vector<spec::ModuleRank>& ranks) {
     const auto text = [](const spec::ModuleRank& one) { return one.module + ":" + std::to_string(one.rank); };
-    return join_list(quantity::mapped(ranks, text));
+    return quantity::joined(quantity::mapped(ranks, text), ",");
   }
 };
 
@@ -161,7 +161,7 @@ struct Layers {
     return layers;
   }
   static std::string write(const std::vector<std::int64_t>& layers) {
-    return join_list(quantity::mapped(layers, [](std::int64_t layer) { return std::to_string(layer); }));
+    return quantity::joined(quantity::mapped(layers, [](std::int64_t layer) { return std::to_string(layer); }), ",");
   }
 };
 
@@ -178,7 +178,7 @@ struct ListOf {
     return quantity::mapped(split_list(text, place), one);
   }
   static std::string write(const std::vector<Each>& all) {
-    return join_list(quantity::mapped(all, [](Each one) { return std::string(spec::name_of(one)); }));
+    return quantity::joined(quantity::mapped(all, [](Each one) { return std::string(spec::name_of(one)); }), ",");
   }
 };
 
