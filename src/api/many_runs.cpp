@@ -93,9 +93,9 @@ std::vector<NamedRun> for_each_value(const std::string& axes, const std::vector<
   for (const auto name : quantity::pieces_of(axes, ",")) {
     const auto* term = read::find_term(name);
     if (term == nullptr) {
-      auto hint = quantity::did_you_mean(name, read::all_term_names());
-      throw BadInput("--sweep", "there is no term '" + std::string(name) + "'",
-                     hint.empty() ? "terms are options without their dashes, as seq" : std::move(hint));
+      throw BadInput(
+          "--sweep", "there is no term '" + std::string(name) + "'",
+          quantity::did_you_mean(name, read::all_term_names(), "terms are options without their dashes, as seq"));
     }
     const auto now = term->show(question);
     for (auto& value : tried_around(*term, question, now)) {

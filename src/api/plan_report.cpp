@@ -18,52 +18,6 @@ namespace {
 /// Columns of a run's row, in this order, behind what tells the bases apart.
 std::span<const std::string_view> row_terms() { return chosen_terms().subspan(1); }  // but for the framework
 
-class ReportBuilder {
- public:
-  ReportBuilder(const AskedWords& asked, const read::PlanWords& plan, const search::PlanSpace& space)
-      : asked_(asked), plan_(plan), space_(space), terms_(terms()) {}
-
-  render::PlanReport build(const search::Findings& findings) const;
-
- private:
-  std::vector<std::string> terms() const;
-  std::string value_of(const std::string& term, const search::Choice& choice, const spec::Question& question) const;
-  std::vector<render::PlanRow> rows(const std::vector<search::PlannedRun>& runs) const;
-  std::string left_out(const search::Findings& findings) const;
-
-  const AskedWords& asked_;
-  const read::PlanWords& plan_;
-  const search::PlanSpace& space_;
-  std::vector<std::string> terms_;
-};
-
-std::vector<std::string> ReportBuilder::terms() const {
-  const auto is_of_base = [](const Given& word) { return !quantity::contains(row_terms(), word.term); };
-  auto terms = quantity::mapped_if(plan_.bases.front().varied, &Given::term, is_of_base);
-  quantity::append(terms, row_terms());
-  return terms;
-}
-
-std::string ReportBuilder::value_of(const std::string& term, const search::Choice& choice,
-                                    const spec::Question& question) const {
-  const auto& varied = plan_.bases[choice.base].varied;
-  const auto* word = read::find_word(varied, term);
-  if (word != nullptr && !quantity::contains(row_terms(), term)) return word->text;
-  const read::Term* row = read::find_term(term);
-  return row == nullptr ? std::string() : row->show(question);
-}
-
-std::vector<render::PlanRow> ReportBuilder::rows(const std::vector<search::PlannedRun>& runs) const {
-  std::vector<render::PlanRow> rows;
-  for (const search::PlannedRun& run : runs) {
-    const spec::Question question = space_.question_of(run.choice);
-    render::PlanRow row{{}, run};
-    for (const auto& term : terms_) row.values.push_back(value_of(term, run.choice, question));
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
 /// The Hub's id of the run's model, as it was typed or as its preset is published; empty where none is known.
 std::string hub_id(const AskedWords& asked, const std::vector<Given>& varied) {
   const auto* own = read::find_word(varied, "model");
@@ -80,54 +34,92 @@ std::string why_endless(const spec::Question& question) try {
   return {};
 }
 
-std::string ReportBuilder::left_out(const search::Findings& findings) const {
-  auto lost = plan_.unable;
-  for (std::uint32_t index = 0; index < plan_.bases.size() && plan_.bases.size() > 1; ++index) {
-    const auto is_of_it = [&](const search::PlannedRun& run) { return run.choice.base == index; };
-    if (std::ranges::none_of(findings.each, is_of_it)) lost.push_back(plan_.bases[index].varied);
-  }
-  constexpr std::size_t most = 3;
-  const auto options = [](const std::vector<Given>& words) { return render::options_of(words); };
-  const auto names =
-      quantity::joined(quantity::mapped(std::span(lost).first(std::min(most, lost.size())), options), ", ");
-  return lost.size() > most ? names + " and " + std::to_string(lost.size() - most) + " more" : names;
-}
+class ReportBuilder {
+ public:
+  ReportBuilder(const AskedWords& asked, const read::PlanWords& plan, const search::PlanSpace& space)
+      : asked_(asked), plan_(plan), space_(space), terms_(terms()) {}
 
-render::PlanReport ReportBuilder::build(const search::Findings& findings) const {
-  render::PlanReport report;
-  report.objective = word_of(space_.question().objective);
-  report.terms = terms_;
-  report.best = rows(findings.best);
-  if (plan_.bases.size() > 1) report.each = rows(findings.each);
-  report.front = rows(findings.front);
-  report.looked_at = findings.looked_at;
-  report.fitting = findings.fitting;
-  report.counted = plan_.counts_accelerators;
-  report.limited = space_.question().limits.stated();
-  report.assumptions = plan_.bases.front().resolved.assumptions;
-  quantity::append(report.assumptions, plan_.on_all);
-  report.warnings = plan_.bases.front().resolved.warnings();
-  report.version = version();
-  if (findings.unanswered > 0) {
-    report.warnings.push_back("left out what could not be answered, " + std::to_string(findings.unanswered) +
-                              " times: " + findings.obstacle);
-  }
-  if (findings.best.empty()) {
-    report.never_finishes = why_endless(plan_.bases.front().resolved.question);
-    if (!report.never_finishes.empty()) report.warnings.push_back(report.never_finishes);
+  render::PlanReport build(const search::Findings& findings) const {
+    render::PlanReport report;
+    report.objective = word_of(space_.question().objective);
+    report.terms = terms_;
+    report.best = rows(findings.best);
+    if (plan_.bases.size() > 1) report.each = rows(findings.each);
+    report.front = rows(findings.front);
+    report.looked_at = findings.looked_at;
+    report.fitting = findings.fitting;
+    report.counted = plan_.counts_accelerators;
+    report.limited = space_.question().limits.stated();
+    report.assumptions = plan_.bases.front().resolved.assumptions;
+    quantity::append(report.assumptions, plan_.on_all);
+    report.warnings = plan_.bases.front().resolved.warnings();
+    report.version = version();
+    if (findings.unanswered > 0) {
+      report.warnings.push_back("left out what could not be answered, " + std::to_string(findings.unanswered) +
+                                " times: " + findings.obstacle);
+    }
+    if (findings.best.empty()) {
+      report.never_finishes = why_endless(plan_.bases.front().resolved.question);
+      if (!report.never_finishes.empty()) report.warnings.push_back(report.never_finishes);
+      return report;
+    }
+    if (const auto lost = left_out(findings); !lost.empty())
+      report.warnings.push_back("left out, since none of its layouts is legal and within the limits: " + lost);
+    const search::Choice& choice = findings.best.front().choice;
+    const spec::Question question = space_.question_of(choice);
+    report.estimate = answer::estimate(question);
+    quantity::append(report.warnings, report.estimate->warnings);
+    report.fit_command = fit_command(asked_, plan_.bases[choice.base].varied, question);
+    const auto model = hub_id(asked_, plan_.bases[choice.base].varied);
+    report.launch = model.find('/') == model.npos ? dialects::launches(question) : dialects::launches(question, model);
     return report;
   }
-  if (const auto lost = left_out(findings); !lost.empty())
-    report.warnings.push_back("left out, since none of its layouts is legal and within the limits: " + lost);
-  const search::Choice& choice = findings.best.front().choice;
-  const spec::Question question = space_.question_of(choice);
-  report.estimate = answer::estimate(question);
-  quantity::append(report.warnings, report.estimate->warnings);
-  report.fit_command = fit_command(asked_, plan_.bases[choice.base].varied, question);
-  const auto model = hub_id(asked_, plan_.bases[choice.base].varied);
-  report.launch = model.find('/') == model.npos ? dialects::launches(question) : dialects::launches(question, model);
-  return report;
-}
+
+ private:
+  std::vector<std::string> terms() const {
+    const auto is_of_base = [](const Given& word) { return !quantity::contains(row_terms(), word.term); };
+    auto terms = quantity::mapped_if(plan_.bases.front().varied, &Given::term, is_of_base);
+    quantity::append(terms, row_terms());
+    return terms;
+  }
+
+  std::string value_of(const std::string& term, const search::Choice& choice, const spec::Question& question) const {
+    const auto& varied = plan_.bases[choice.base].varied;
+    const auto* word = read::find_word(varied, term);
+    if (word != nullptr && !quantity::contains(row_terms(), term)) return word->text;
+    const read::Term* row = read::find_term(term);
+    return row == nullptr ? std::string() : row->show(question);
+  }
+
+  std::vector<render::PlanRow> rows(const std::vector<search::PlannedRun>& runs) const {
+    std::vector<render::PlanRow> rows;
+    for (const search::PlannedRun& run : runs) {
+      const spec::Question question = space_.question_of(run.choice);
+      render::PlanRow row{{}, run};
+      for (const auto& term : terms_) row.values.push_back(value_of(term, run.choice, question));
+      rows.push_back(std::move(row));
+    }
+    return rows;
+  }
+
+  std::string left_out(const search::Findings& findings) const {
+    auto lost = plan_.unable;
+    for (std::uint32_t index = 0; index < plan_.bases.size() && plan_.bases.size() > 1; ++index) {
+      const auto is_of_it = [&](const search::PlannedRun& run) { return run.choice.base == index; };
+      if (std::ranges::none_of(findings.each, is_of_it)) lost.push_back(plan_.bases[index].varied);
+    }
+    constexpr std::size_t most = 3;
+    const auto options = [](const std::vector<Given>& words) { return render::options_of(words); };
+    const auto names =
+        quantity::joined(quantity::mapped(std::span(lost).first(std::min(most, lost.size())), options), ", ");
+    return lost.size() > most ? names + " and " + std::to_string(lost.size() - most) + " more" : names;
+  }
+
+  const AskedWords& asked_;
+  const read::PlanWords& plan_;
+  const search::PlanSpace& space_;
+  std::vector<std::string> terms_;
+};
 
 }  // namespace
 

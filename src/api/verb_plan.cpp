@@ -244,9 +244,8 @@ void check(const PlanOptions& options) {
 Objective objective_of(std::string_view word) {
   if (const auto* found = quantity::find_or_null(objectives, word, &ObjectiveWord::word)) return found->objective;
   const auto words = quantity::mapped(objectives, &ObjectiveWord::word);
-  auto hint = quantity::did_you_mean(word, words);
   throw BadInput("--objective", "there is no objective '" + std::string(word) + "'",
-                 hint.empty() ? "the objectives are " + quantity::joined(words, ", ") : std::move(hint));
+                 quantity::did_you_mean(word, words, "the objectives are " + quantity::joined(words, ", ")));
 }
 
 PlanOptions plan_options(const Arguments& arguments, const Surroundings& around) {

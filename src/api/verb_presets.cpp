@@ -40,9 +40,9 @@ void refuse_empty(const PresetOptions& options, std::size_t listed) {
 
 /// An error about a name, with the action that was meant where the word may be one: "lst".
 quantity::BadInput meant_action(const PresetOptions& options, const quantity::BadInput& error) {
-  auto hint = options.alone ? quantity::did_you_mean(options.name, actions) : std::string();
+  const std::string hint(error.hint());
   return {std::string(error.place()), std::string(error.problem()),
-          hint.empty() ? std::string(error.hint()) : std::move(hint)};
+          options.alone ? quantity::did_you_mean(options.name, actions, hint) : hint};
 }
 
 PresetOptions preset_options(const Arguments& arguments) {
@@ -193,9 +193,9 @@ Reply ask_gpu(const Arguments& arguments, const Surroundings& around) try {
 
 formats::Dtype find_dtype(std::string_view name, std::string_view place) {
   if (const auto* word = spec::find_name<formats::Dtype>(name)) return word->value;
-  auto hint = quantity::did_you_mean(name, spec::all_names<formats::Dtype>());
-  throw quantity::BadInput(std::string(place), "there is no number format '" + std::string(name) + "'",
-                           hint.empty() ? "llmcalc dtype shows all of them" : std::move(hint));
+  throw quantity::BadInput(
+      std::string(place), "there is no number format '" + std::string(name) + "'",
+      quantity::did_you_mean(name, spec::all_names<formats::Dtype>(), "llmcalc dtype shows all of them"));
 }
 
 std::vector<Flag> dtype_flags() {

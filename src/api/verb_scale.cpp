@@ -57,9 +57,8 @@ void read_law(ScaleQuestion& question, std::string_view text, std::string_view p
     return;
   }
   const auto names = quantity::mapped(laws, &laws::LawFacts::name);
-  auto hint = quantity::did_you_mean(text, names);
   throw quantity::BadInput(std::string(place), "there is no law '" + std::string(text) + "'",
-                           hint.empty() ? "the laws are " + names_of_laws(", ") : std::move(hint));
+                           quantity::did_you_mean(text, names, "the laws are " + names_of_laws(", ")));
 }
 
 quantity::Seconds hours(std::string_view text, std::string_view place) {

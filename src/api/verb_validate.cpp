@@ -65,96 +65,80 @@ serving::Scope scope_of(const read::MeasuredRun& run) {
 class Validator {
  public:
   /// \param by  the columns to group by
-  Validator(const read::Catalogue& catalogue, std::vector<std::string> by);
+  Validator(const read::Catalogue& catalogue, std::vector<std::string> by)
+      : catalogue_(catalogue), by_(std::move(by)) {}
 
   /// Answers the row as `fit` answers the same words, or `serve` where it names an engine; one that cannot be answered
   /// is counted with its reason.
-  void take(const read::MeasuredRun& run);
+  void take(const read::MeasuredRun& run) {
+    try {
+      if (!read::cell(run, "engine").empty()) return compare_server(run);
+      compare(run, answer::estimate(read::resolved_question(run.question, std::nullopt, catalogue_)));
+    } catch (const quantity::BadInput& error) {
+      skipped_.add(reason_of(error), run.place);
+    } catch (const quantity::Overflow&) {
+      skipped_.add("the answer has no room in 64 bits", run.place);
+    } catch (const std::exception& error) {
+      skipped_.add(std::string("internal error: ") + error.what(), run.place);
+    }
+  }
 
   /// Counts a row that nobody waited for.
-  void leave_out(const read::MeasuredRun& run);
+  void leave_out(const read::MeasuredRun& run) { skipped_.add("interrupted before it", run.place); }
 
-  trust::Validation finish() &&;
+  trust::Validation finish() && {
+    validation_.summary = trust::summarize(validation_.rows);
+    validation_.configurations = trust::summarize(trust::by_configuration(validation_.rows));
+    validation_.groups = trust::group(validation_.rows, by_);
+    validation_.skipped = skipped_.most_frequent_first();
+    return std::move(validation_);
+  }
 
  private:
-  void compare(const read::MeasuredRun& run, const answer::Estimate& estimate);
-  void compare_server(const read::MeasuredRun& run);
-  void judge(const read::MeasuredRun& run, trust::VerdictKind verdict);
-  std::vector<std::string> groups_of(const read::MeasuredRun& run) const;
+  void compare(const read::MeasuredRun& run, const answer::Estimate& estimate) {
+    if (is_verdict(run.measure)) return judge(run, estimate.verdict.kind);
+    const auto predicted = answer::predicted(estimate, run.measure, run.step);
+    if (!predicted) return skipped_.add("a time needs an accelerator", run.place);
+    add(run, *predicted, error_bar(estimate, run.measure));
+  }
+
+  void compare_server(const read::MeasuredRun& run) {
+    const auto server = serving::serve(read::resolve_serving(server_words(run), std::nullopt, catalogue_).question);
+    if (is_verdict(run.measure)) return judge(run, server.verdict);
+    if (!(run.value > 0.0)) return skipped_.add("no percentage of what is not more than nothing", run.place);
+    const auto predicted = serving::predicted(server, run.measure, scope_of(run));
+    if (!predicted) return skipped_.add(std::string(spec::name_of(run.measure)) + " is not predicted", run.place);
+    add(run, *predicted, serving::error_bar(server.deployment, run.measure));
+  }
+
+  void add(const read::MeasuredRun& run, double predicted, const trust::Spread& bar) {
+    validation_.rows.push_back({.id = run.id,
+                                .place = run.place,
+                                .measure = run.measure,
+                                .measured = run.value,
+                                .predicted = predicted,
+                                .bar = bar,
+                                .configuration = read::configuration(run),
+                                .groups = groups_of(run)});
+  }
+
+  void judge(const read::MeasuredRun& run, trust::VerdictKind verdict) {
+    using trust::VerdictKind;
+    if (verdict == VerdictKind::no_accelerator) return skipped_.add("a verdict needs an accelerator", run.place);
+    validation_.judged.push_back({run.id, run.place, trust::judgement_on(run.measure == spec::Measure::fits, verdict)});
+  }
+
+  std::vector<std::string> groups_of(const read::MeasuredRun& run) const {
+    std::vector<std::string> groups;
+    for (const auto& column : by_) groups.emplace_back(read::cell(run, column));
+    return groups;
+  }
 
   const read::Catalogue& catalogue_;
   std::vector<std::string> by_;
   trust::Validation validation_;
   trust::SkippedRows skipped_;
 };
-
-Validator::Validator(const read::Catalogue& catalogue, std::vector<std::string> by)
-    : catalogue_(catalogue), by_(std::move(by)) {}
-
-void Validator::take(const read::MeasuredRun& run) {
-  try {
-    if (!read::cell(run, "engine").empty()) return compare_server(run);
-    compare(run, answer::estimate(read::resolved_question(run.question, std::nullopt, catalogue_)));
-  } catch (const quantity::BadInput& error) {
-    skipped_.add(reason_of(error), run.place);
-  } catch (const quantity::Overflow&) {
-    skipped_.add("the answer has no room in 64 bits", run.place);
-  } catch (const std::exception& error) {
-    skipped_.add(std::string("internal error: ") + error.what(), run.place);
-  }
-}
-
-void Validator::leave_out(const read::MeasuredRun& run) { skipped_.add("interrupted before it", run.place); }
-
-trust::Validation Validator::finish() && {
-  validation_.summary = trust::summarize(validation_.rows);
-  validation_.configurations = trust::summarize(trust::by_configuration(validation_.rows));
-  validation_.groups = trust::group(validation_.rows, by_);
-  validation_.skipped = skipped_.most_frequent_first();
-  return std::move(validation_);
-}
-
-void Validator::compare(const read::MeasuredRun& run, const answer::Estimate& estimate) {
-  if (is_verdict(run.measure)) return judge(run, estimate.verdict.kind);
-  const auto predicted = answer::predicted(estimate, run.measure, run.step);
-  if (!predicted) return skipped_.add("a time needs an accelerator", run.place);
-  validation_.rows.push_back({.id = run.id,
-                              .place = run.place,
-                              .measure = run.measure,
-                              .measured = run.value,
-                              .predicted = *predicted,
-                              .bar = error_bar(estimate, run.measure),
-                              .configuration = read::configuration(run),
-                              .groups = groups_of(run)});
-}
-
-void Validator::compare_server(const read::MeasuredRun& run) {
-  const auto server = serving::serve(read::resolve_serving(server_words(run), std::nullopt, catalogue_).question);
-  if (is_verdict(run.measure)) return judge(run, server.verdict);
-  if (!(run.value > 0.0)) return skipped_.add("no percentage of what is not more than nothing", run.place);
-  const auto predicted = serving::predicted(server, run.measure, scope_of(run));
-  if (!predicted) return skipped_.add(std::string(spec::name_of(run.measure)) + " is not predicted", run.place);
-  validation_.rows.push_back({.id = run.id,
-                              .place = run.place,
-                              .measure = run.measure,
-                              .measured = run.value,
-                              .predicted = *predicted,
-                              .bar = serving::error_bar(server.deployment, run.measure),
-                              .configuration = read::configuration(run),
-                              .groups = groups_of(run)});
-}
-
-void Validator::judge(const read::MeasuredRun& run, trust::VerdictKind verdict) {
-  using trust::VerdictKind;
-  if (verdict == VerdictKind::no_accelerator) return skipped_.add("a verdict needs an accelerator", run.place);
-  validation_.judged.push_back({run.id, run.place, trust::judgement_on(run.measure == spec::Measure::fits, verdict)});
-}
-
-std::vector<std::string> Validator::groups_of(const read::MeasuredRun& run) const {
-  std::vector<std::string> groups;
-  for (const auto& column : by_) groups.emplace_back(read::cell(run, column));
-  return groups;
-}
 
 /// --where COLUMN=TEXT: rows whose cell holds the text somewhere; with an empty text those that leave it blank.
 struct Filter {

@@ -183,8 +183,7 @@ void refuse_no_verdict() {
 std::string hint_for_verb(std::string_view name) {
   if (const auto* found = quantity::find_or_null(calls, name, &Called::theirs)) return std::string(found->hint);
   if (name.starts_with('-')) return "one comes before the options, as llmcalc fit " + std::string(name);
-  auto hint = quantity::did_you_mean(name, quantity::mapped(rows, &Verb::name));
-  return hint.empty() ? "see llmcalc --help" : hint;
+  return quantity::did_you_mean(name, quantity::mapped(rows, &Verb::name), "see llmcalc --help");
 }
 
 const Verb& find_verb(std::string_view name) {

@@ -3,6 +3,7 @@
 #include "quantity/text.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace llmcalc::quantity {
 
@@ -82,8 +83,9 @@ std::string one_of(std::span<const std::string_view> names) {
   return question + "?";
 }
 
-std::string did_you_mean(std::string_view word, std::span<const std::string_view> names) {
-  return one_of(nearest_names(word, names, usual_limit));
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> names, std::string otherwise) {
+  const auto near = nearest_names(word, names, usual_limit);
+  return near.empty() ? std::move(otherwise) : one_of(near);
 }
 
 }  // namespace llmcalc::quantity

@@ -17,7 +17,7 @@ std::vector<std::string_view> nearest_names(std::string_view word, std::span<con
 /// "did you mean 'a', 'b' or 'c'?" of the first three; empty where there is none.
 std::string one_of(std::span<const std::string_view> names);
 
-/// "did you mean 'a', 'b' or 'c'?", or an empty string when nothing is near.
-std::string did_you_mean(std::string_view word, std::span<const std::string_view> names);
+/// "did you mean 'a', 'b' or 'c'?", or what is said where nothing is near.
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> names, std::string otherwise = {});
 
 }  // namespace llmcalc::quantity

@@ -41,18 +41,36 @@ bool is_there(const RunLine& line, quantity::Bytes answer::Verdict::*figure) {
   return (*line.verdict).*figure > quantity::bytes(0);
 }
 
-std::string bytes_of(const RunLine& line, bool known, quantity::Bytes answer::Verdict::*figure) {
-  return known && is_there(line, figure) ? std::to_string(quantity::in_bytes((*line.verdict).*figure)) : std::string();
-}
+using answer::Verdict;
 
-std::string gib_of(const RunLine& line, bool known, quantity::Bytes answer::Verdict::*figure) {
+std::string gib_of(const RunLine& line, bool known, quantity::Bytes Verdict::*figure) {
   return known && is_there(line, figure) ? in_unit((*line.verdict).*figure, memory_unit_for(quantity::gib(1)))
                                          : std::string();
 }
 
-template <class T>
-std::string shown_if(const std::optional<T>& value, std::string (*text)(T)) {
-  return value ? text(*value) : std::string();
+/// Whether a run has the figure: a capacity only where there is one to judge by.
+bool is_known(const RunLine& line, quantity::Bytes Verdict::*figure) {
+  return figure == &Verdict::capacity ? is_judged(line) : line.verdict.has_value();
+}
+
+template <quantity::Bytes Verdict::*figure>
+std::string gib(const RunLine& line) {
+  return gib_of(line, is_known(line, figure), figure);
+}
+template <quantity::Bytes Verdict::*figure>
+std::string bytes(const RunLine& line) {
+  const bool known = is_known(line, figure) && is_there(line, figure);
+  return known ? std::to_string(quantity::in_bytes((*line.verdict).*figure)) : std::string();
+}
+
+/// A figure in words where there is one.
+template <auto figure, auto text>
+std::string told(const RunLine& line) {
+  return line.*figure ? text(*(line.*figure)) : std::string();
+}
+template <auto text>
+std::string as_field(const RunLine& line) {
+  return shown(line.*text, Medium::csv);
 }
 
 bool never_ends(quantity::Seconds time) { return std::isinf(quantity::in_seconds(time)); }
@@ -81,47 +99,31 @@ struct RunColumn {
   int gives_way = 0;  ///< in which turn a screen that is too narrow for all does without it; 0: in none
 };
 
-using answer::Verdict;
-
 constexpr RunColumn run_columns[] = {
-    {"run", "run", Align::left, [](const RunLine& line) { return line.name; },
-     [](const RunLine& line) { return shown(line.name, Medium::csv); }},
+    {"run", "run", Align::left, [](const RunLine& line) { return line.name; }, as_field<&RunLine::name>},
     {"verdict", "verdict", Align::left, verdict_of,
      [](const RunLine& line) {
        auto words = verdict_of(line);
        std::ranges::replace(words, ' ', '_');
        return words;
      }},
-    {"needs GiB", "needed_bytes", Align::right,
-     [](const RunLine& line) { return gib_of(line, line.verdict.has_value(), &Verdict::needed); },
-     [](const RunLine& line) { return bytes_of(line, line.verdict.has_value(), &Verdict::needed); }},
-    {"up to", "high_bytes", Align::right,
-     [](const RunLine& line) { return gib_of(line, line.verdict.has_value(), &Verdict::high); },
-     [](const RunLine& line) { return bytes_of(line, line.verdict.has_value(), &Verdict::high); }, 1},
-    {"of", "capacity_bytes", Align::right,
-     [](const RunLine& line) { return gib_of(line, is_judged(line), &Verdict::capacity); },
-     [](const RunLine& line) { return bytes_of(line, is_judged(line), &Verdict::capacity); }, 5},
-    {"step", "step_seconds", Align::left, [](const RunLine& line) { return shown_if(line.step, duration_of); },
-     [](const RunLine& line) { return shown_if(line.step, seconds_of); }},
-    {"", "error", Align::left, [](const RunLine& line) { return shown(line.error, Medium::csv); }},
-    {"whole", "total_seconds", Align::left, [](const RunLine& line) { return shown_if(line.total, duration_of); },
-     [](const RunLine& line) { return shown_if(line.total, seconds_of); }, 2},
-    {"cost", "cost_usd", Align::left, [](const RunLine& line) { return shown_if(line.cost, money_of); },
-     [](const RunLine& line) { return shown_if(line.cost, dollars_of); }},
-    {"first token", "first_token_seconds", Align::left,
-     [](const RunLine& line) { return shown_if(line.first_token, duration_of); },
-     [](const RunLine& line) { return shown_if(line.first_token, seconds_of); }, 3},
-    {"a token", "token_seconds", Align::left, [](const RunLine& line) { return shown_if(line.token, duration_of); },
-     [](const RunLine& line) { return shown_if(line.token, seconds_of); }},
-    {"a million", "token_cost_usd", Align::left,
-     [](const RunLine& line) { return shown_if(line.token_cost, money_of); },
-     [](const RunLine& line) { return shown_if(line.token_cost, dollars_of); }},
-    {"at once", "at_once", Align::right, [](const RunLine& line) { return shown_if(line.at_once, count_of); }},
-    {"layout", "layout", Align::left, layout_of, [](const RunLine& line) { return shown(line.layout, Medium::csv); },
-     4},
+    {"needs GiB", "needed_bytes", Align::right, gib<&Verdict::needed>, bytes<&Verdict::needed>},
+    {"up to", "high_bytes", Align::right, gib<&Verdict::high>, bytes<&Verdict::high>, 1},
+    {"of", "capacity_bytes", Align::right, gib<&Verdict::capacity>, bytes<&Verdict::capacity>, 5},
+    {"step", "step_seconds", Align::left, told<&RunLine::step, duration_of>, told<&RunLine::step, seconds_of>},
+    {"", "error", Align::left, as_field<&RunLine::error>},
+    {"whole", "total_seconds", Align::left, told<&RunLine::total, duration_of>, told<&RunLine::total, seconds_of>, 2},
+    {"cost", "cost_usd", Align::left, told<&RunLine::cost, money_of>, told<&RunLine::cost, dollars_of>},
+    {"first token", "first_token_seconds", Align::left, told<&RunLine::first_token, duration_of>,
+     told<&RunLine::first_token, seconds_of>, 3},
+    {"a token", "token_seconds", Align::left, told<&RunLine::token, duration_of>, told<&RunLine::token, seconds_of>},
+    {"a million", "token_cost_usd", Align::left, told<&RunLine::token_cost, money_of>,
+     told<&RunLine::token_cost, dollars_of>},
+    {"at once", "at_once", Align::right, told<&RunLine::at_once, count_of>},
+    {"layout", "layout", Align::left, layout_of, as_field<&RunLine::layout>, 4},
     {"", "reason", Align::left,
      [](const RunLine& line) { return shown(quantity::joined(line.reasons, "; "), Medium::csv); }},
-    {"", "advice", Align::left, [](const RunLine& line) { return shown(line.advice, Medium::csv); }},
+    {"", "advice", Align::left, as_field<&RunLine::advice>},
     {"why", "", Align::left, why_or_error},
 };
 
