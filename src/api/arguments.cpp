@@ -181,18 +181,18 @@ std::vector<Word> words_of_line(const std::vector<Flag>& flags, std::span<const 
   return Line(flags, line).words();
 }
 
-Arguments::Arguments(const std::vector<Flag>& flags, std::span<const Word> words) {
+Arguments::Arguments(std::vector<Flag> flags, std::span<const Word> words) : flags_(std::move(flags)) {
   std::map<std::string_view, std::vector<std::string>> given;
   for (const auto& [term, text, _] : words) {
     if (term.empty()) {
       names_.push_back(text);
       continue;
     }
-    const Flag* flag = find_flag(flags, read::option_name(term));
-    if (flag == nullptr) throw_unknown(dashed(term), flags);
+    const Flag* flag = find_flag(flags_, read::option_name(term));
+    if (flag == nullptr) throw_unknown(dashed(term), flags_);
     given[flag->name].push_back(text);
   }
-  for (const Flag& flag : flags) {
+  for (const Flag& flag : flags_) {
     if (const auto found = given.find(flag.name); found != given.end()) take(flag, found->second);
   }
 }
@@ -221,13 +221,17 @@ const std::vector<std::string>& Arguments::names(std::size_t most) const {
                  joined.empty() ? "" : "a name is one word, as '" + joined + "'; all else is said by options");
 }
 
+std::string_view Arguments::choice(std::string_view flag) const {
+  return choice(flag, quantity::pieces_of(find_flag(flags_, flag)->values, "|"));
+}
+
 std::string_view Arguments::choice(std::string_view flag, std::span<const std::string_view> words) const {
   const std::string* value = find(flag);
   if (value == nullptr) return words.front();
   const auto found = std::ranges::find(words, *value);
   if (found != words.end()) return *found;
-  const auto expected = quantity::joined(words.subspan(words.front().empty() ? 1 : 0), ", ");  // "" is to say nothing
-  throw BadInput(dashed(flag), "'" + *value + "' is not one of " + expected, quantity::did_you_mean(*value, words));
+  throw BadInput(dashed(flag), "'" + *value + "' is not one of " + quantity::joined(words, ", "),
+                 quantity::did_you_mean(*value, words));
 }
 
 }  // namespace llmcalc::api

@@ -40,7 +40,7 @@ class Arguments {
  public:
   /// \param words  options with their values, "true" of a switch, and names under no term
   /// \throws quantity::BadInput for an unknown option, one without its value, and one that is given twice
-  Arguments(const std::vector<Flag>& flags, std::span<const Word> words);
+  Arguments(std::vector<Flag> flags, std::span<const Word> words);
 
   /// The value of an option, or nullptr when it was not given.
   const std::string* find(std::string_view flag) const;
@@ -53,13 +53,15 @@ class Arguments {
   /// \throws quantity::BadInput when there are more than `most`
   const std::vector<std::string>& names(std::size_t most) const;
 
-  /// The value of an option with a closed list of words, the first being the default.
+  /// The value of an option with a closed list of words, as its flag has them, the first being the default.
   /// \throws quantity::BadInput with the list
+  std::string_view choice(std::string_view flag) const;
   std::string_view choice(std::string_view flag, std::span<const std::string_view> words) const;
 
  private:
   void take(const Flag& flag, const std::vector<std::string>& given);
 
+  std::vector<Flag> flags_;
   std::map<std::string, std::vector<std::string>, std::less<>> values_;
   std::vector<std::string> names_;
 };

@@ -2,8 +2,6 @@
 
 #include "llmcalc/quantity/error.hpp"
 
-#include <array>
-
 namespace llmcalc::api {
 
 using quantity::BadInput;
@@ -75,8 +73,7 @@ Searched Surroundings::search(const search::PlanSpace& space, const SearchOption
 }
 
 bool wants_colour(const Arguments& arguments, const Surroundings& around) {
-  constexpr std::array<std::string_view, 3> choices{"auto", "always", "never"};
-  const auto choice = arguments.choice("color", choices);
+  const auto choice = arguments.choice("color");
   return choice == "always" || (choice == "auto" && around.colours);
 }
 

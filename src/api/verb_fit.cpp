@@ -211,8 +211,6 @@ std::vector<spec::Accelerator> usual_cards(const read::Catalogue& catalogue) {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> units{"GiB", "GB", "MiB", "MB", "TiB", "TB"};
-
 render::TextStyle fit_style(const Arguments& arguments, const Surroundings& around) {
   render::TextStyle style;
   style.colour = wants_colour(arguments, around);
@@ -220,7 +218,7 @@ render::TextStyle fit_style(const Arguments& arguments, const Surroundings& arou
   style.timeline = arguments.has("timeline");
   style.full = arguments.has("full");
   style.explain = arguments.has("explain");
-  if (arguments.has("unit")) style.unit = arguments.choice("unit", units);
+  if (arguments.has("unit")) style.unit = arguments.choice("unit");
   return style;
 }
 

@@ -13,7 +13,6 @@
 #include "render/foreign.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace llmcalc::api {
@@ -185,9 +184,6 @@ constexpr ObjectiveWord objectives[] = {{"step-time", Objective::step_time}, {"c
                                         {"energy", Objective::energy},       {"memory", Objective::memory},
                                         {"gpus", Objective::gpus},           {"micro-batch", Objective::micro_batch}};
 
-constexpr std::array<std::string_view, 6> plan_forms{"text", "json", "html", "csv", "markdown", "junit"};
-constexpr std::array<std::string_view, 4> growing{"", "seq", "params", "micro-batch"};
-
 std::string_view text_of(const Arguments& arguments, std::string_view flag, std::string_view fallback) {
   const std::string* text = arguments.find(flag);
   return text == nullptr ? fallback : std::string_view(*text);
@@ -222,7 +218,8 @@ std::size_t best_of(const Arguments& arguments) {
 }
 
 void take_largest(const Arguments& arguments, PlanOptions& options) {
-  const auto word = arguments.choice("largest", growing);
+  if (!arguments.has("largest")) return;
+  const auto word = arguments.choice("largest");
   if (word == "seq") options.largest = Largest::seq;
   if (word == "params") options.largest = Largest::params;
   if (word == "micro-batch") options.asked.objective = Objective::micro_batch;
@@ -261,7 +258,7 @@ PlanOptions plan_options(const Arguments& arguments, const Surroundings& around)
   take_largest(arguments, options);
   options.table = table_of(arguments);
   options.search.is_quiet = arguments.has("quiet");
-  options.format = arguments.choice("format", plan_forms);
+  options.format = arguments.choice("format");
   options.style = {.colour = wants_colour(arguments, around),
                    .bars = around.terminal,
                    .full = arguments.has("full") || arguments.has("top")};

@@ -12,7 +12,6 @@
 #include "read/words.hpp"
 #include "render/answers.hpp"
 
-#include <array>
 #include <utility>
 
 namespace llmcalc::api {
@@ -137,8 +136,7 @@ ScaleOptions scale_options(const Arguments& arguments) {
   auto& next = options.question.follow_ups;
   next.hyperparameters = arguments.has("hyperparameters");
   if (arguments.has("frontier")) {
-    constexpr std::array<std::string_view, 2> words{"sizes", "budgets"};
-    const bool sizes = arguments.choice("frontier", words) == "sizes";
+    const bool sizes = arguments.choice("frontier") == "sizes";
     next.frontier = sizes ? laws::Frontier::sizes : laws::Frontier::budgets;
   }
   return options;

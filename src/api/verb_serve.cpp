@@ -229,7 +229,7 @@ bool read_table(const Arguments& arguments) {
 ServeOptions serve_options(const Arguments& arguments) {
   ServeOptions options;
   if (arguments.has("find")) {
-    const auto* word = std::ranges::find(find_words, arguments.choice("find", find_words));
+    const auto* word = std::ranges::find(find_words, arguments.choice("find"));
     options.layout = *word == find_words.back();
     if (!options.layout) options.find = static_cast<serving::Find>(word - find_words.begin());
   }

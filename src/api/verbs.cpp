@@ -153,10 +153,6 @@ std::vector<Flag> all_flags(const Verb& verb) {
   return flags;
 }
 
-std::string_view format_of(const Verb& verb, const Arguments& arguments) {
-  return arguments.choice("format", quantity::pieces_of(verb.formats, "|"));
-}
-
 Reply answer(const Verb& verb, const Arguments& arguments, const Surroundings& around) {
   Reply reply = verb.ask(arguments, around);
   compare_with_baseline(reply, arguments, around);

@@ -39,9 +39,6 @@ std::vector<std::string> spelled_out(std::span<const std::string> line);
 /// Its options, and those of every verb.
 std::vector<Flag> all_flags(const Verb& verb);
 
-/// The form of the answer that --format asks for: the first of the verb's where nobody says.
-std::string_view format_of(const Verb& verb, const Arguments& arguments);
-
 /// The verb's answer, and what changed since the answer that --baseline names.
 Reply answer(const Verb& verb, const Arguments& arguments, const Surroundings& around);
 

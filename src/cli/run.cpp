@@ -39,7 +39,7 @@ Outcome run_verb(const Verb& verb, std::span<const std::string> words, const Env
   const Arguments arguments(flags, api::words_of_line(flags, words));
   const Machine machine(environment);
   api::wants_colour(arguments, machine);  // a wrong --color is one under verbs without colours too
-  const auto form = format_of(verb, arguments);
+  const auto form = arguments.choice("format");
   Reply reply = api::answer(verb, arguments, machine);
   write_launch(arguments, reply);
   if (arguments.has("quiet")) return {.answer = {}, .code = reply.code};
