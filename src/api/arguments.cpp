@@ -23,10 +23,8 @@ const Flag* find_flag(const std::vector<Flag>& flags, std::string_view name) {
 
 /// "an option of fit and plan"; empty where no verb has it.
 std::string owners_of(std::string_view name) {
-  std::vector<std::string_view> owners;
-  for (const Verb& verb : verbs()) {
-    if (find_flag(verb.flags(), name) != nullptr) owners.push_back(verb.name);
-  }
+  const auto owners = quantity::mapped_if(verbs(), &Verb::name,
+                                          [&](const Verb& verb) { return find_flag(verb.flags(), name) != nullptr; });
   return owners.empty() ? std::string() : "it is an option of " + quantity::joined(owners, ", ");
 }
 
@@ -175,6 +173,14 @@ std::vector<Flag> serving_question_flags() {
   }
   for (const auto& term : read::serving_vocabulary()) flags.push_back(flag_of(term));
   return flags;
+}
+
+std::vector<std::string_view> groups_of(const std::vector<Flag>& flags) {
+  std::vector<std::string_view> groups;
+  for (const Flag& flag : flags) {
+    if (!quantity::contains(groups, flag.group)) groups.push_back(flag.group);
+  }
+  return groups;
 }
 
 std::vector<Word> words_of_line(const std::vector<Flag>& flags, std::span<const std::string> line) {

@@ -31,6 +31,9 @@ std::vector<Flag> serving_question_flags();
 /// The option of the verbs that estimate runs.
 Flag calibration_flag();
 
+/// The headings of options, each once.
+std::vector<std::string_view> groups_of(const std::vector<Flag>& flags);
+
 /// A command line as options and names. Options are also known by the names that trainers give them: "--seq 4k" of
 /// "--max-seq-len 4k", and "--recompute full" of "--gradient-checkpointing", which trainers also take as a switch.
 /// \throws quantity::BadInput for an unknown option

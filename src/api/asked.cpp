@@ -37,10 +37,8 @@ std::string shown(const Given& word) {
 /// How many parameters the file holds, and how many its shape counts.
 void add_weights(const read::Checkpoint& weights, const std::optional<read::ConfigText>& config,
                  const std::vector<Given>& words, std::vector<std::string>& notes) {
-  std::string types;
-  for (const auto& type : weights.types) {
-    types += fmt::format("{}{} {}", types.empty() ? "" : ", ", type.name, type.tensors);
-  }
+  const auto types = quantity::joined(weights.types, ", ",
+                                      [](const auto& type) { return fmt::format("{} {}", type.name, type.tensors); });
   const auto size = quantity::format_gib(quantity::bytes(static_cast<std::int64_t>(weights.bytes)));
   notes.push_back(types.empty() ? fmt::format("weights: {} tensors, {}", weights.tensors, size)
                                 : fmt::format("weights: {} tensors ({}), {} parameters, {}", weights.tensors, types,

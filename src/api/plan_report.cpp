@@ -110,8 +110,7 @@ class ReportBuilder {
     }
     constexpr std::size_t most = 3;
     const auto options = [](const std::vector<Given>& words) { return render::options_of(words); };
-    const auto names =
-        quantity::joined(quantity::mapped(std::span(lost).first(std::min(most, lost.size())), options), ", ");
+    const auto names = quantity::joined(std::span(lost).first(std::min(most, lost.size())), ", ", options);
     return lost.size() > most ? names + " and " + std::to_string(lost.size() - most) + " more" : names;
   }
 

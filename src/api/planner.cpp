@@ -12,7 +12,6 @@
 #include "spec/node.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -98,8 +97,7 @@ const read::Resolved& largest_of(const read::PlanWords& plan) {
 /// are compared, be it while that number is sought, take those of the largest, as if they had been said.
 std::vector<Given> said_alike(std::vector<Given> words, const spec::Question& like, const read::PlanWords& plan) {
   const auto id = [](const read::PlanBase& base) { return base.resolved.question.gpu->id; };
-  if (says_any_gpu(words))
-    words = with(std::move(words), "gpu", fmt::format("{}", fmt::join(quantity::mapped(plan.bases, id), ",")));
+  if (says_any_gpu(words)) words = with(std::move(words), "gpu", quantity::joined(plan.bases, ",", id));
   bool again = !plan.counts_accelerators;  // other words may be enough with other numbers and have other defaults
   const auto any = [&](const auto& is_it) {
     return std::ranges::any_of(plan.bases, [&](const auto& base) { return is_it(base.resolved.question); });

@@ -164,11 +164,9 @@ std::vector<render::FormatLine> format_lines(const DtypeRequest& options) {
   };
   if (options.dtype) return {line_of(*options.dtype, true)};
   const auto encodable = formats::encodable_dtypes();
-  std::vector<render::FormatLine> lines;
-  for (const auto& facts : formats::all_dtypes()) {
-    lines.push_back(line_of(facts.dtype, quantity::contains(encodable, facts.dtype)));
-  }
-  return lines;
+  return quantity::mapped(formats::all_dtypes(), [&](const auto& facts) {
+    return line_of(facts.dtype, quantity::contains(encodable, facts.dtype));
+  });
 }
 
 }  // namespace

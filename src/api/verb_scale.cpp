@@ -46,7 +46,7 @@ quantity::Money dollars(std::string_view text, std::string_view place) {
 }
 
 std::string names_of_laws(std::string_view between) {
-  return quantity::joined(quantity::mapped(laws::scaling_laws(), &laws::LawFacts::name), between);
+  return quantity::joined(laws::scaling_laws(), between, &laws::LawFacts::name);
 }
 
 void read_law(ScaleQuestion& question, std::string_view text, std::string_view place) {

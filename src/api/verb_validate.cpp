@@ -129,9 +129,7 @@ class Validator {
   }
 
   std::vector<std::string> groups_of(const read::MeasuredRun& run) const {
-    std::vector<std::string> groups;
-    for (const auto& column : by_) groups.emplace_back(read::cell(run, column));
-    return groups;
+    return quantity::mapped(by_, [&](const auto& column) { return std::string(read::cell(run, column)); });
   }
 
   const read::Catalogue& catalogue_;

@@ -220,11 +220,7 @@ std::string program_help() {
 
 std::string verb_help(const Verb& verb, const std::vector<Flag>& flags) {
   auto text = lead_of(verb);
-  std::vector<std::string_view> groups;
-  for (const Flag& flag : flags) {
-    if (!quantity::contains(groups, flag.group)) groups.push_back(flag.group);
-  }
-  for (const auto group : groups) {
+  for (const auto group : groups_of(flags)) {
     text += "\n" + std::string(group) + "\n";
     for (const Flag& flag : flags) {
       if (flag.group == group) text += flag_entry(flag);

@@ -1,6 +1,7 @@
 #include "cli/files.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "quantity/lists.hpp"
 
 #include <algorithm>
 #include <array>
@@ -94,9 +95,9 @@ std::vector<read::PresetFile> read_presets(const std::filesystem::path& folder, 
     if (entry.path().extension() == ".json") paths.push_back(entry.path());
   }
   std::ranges::sort(paths);
-  std::vector<read::PresetFile> files;
-  for (const auto& path : paths) files.push_back({path.string(), read_file(path, place)});
-  return files;
+  return quantity::mapped(paths, [&](const auto& path) {
+    return read::PresetFile{path.string(), read_file(path, place)};
+  });
 }
 
 void fetch_ahead(const std::filesystem::path& path, std::uint64_t count) {

@@ -33,9 +33,8 @@ const std::string& names_of(Known known) {
   static const std::string models = quantity::joined(
       quantity::mapped(read::Catalogue{}.models(), [](const read::ModelPreset& preset) { return preset.id; }), " ");
   static const std::string accelerators =
-      quantity::joined(quantity::mapped(read::Catalogue{}.accelerators(),
-                                        [](const read::AcceleratorPreset& preset) { return preset.accelerator.id; }),
-                       " ");
+      quantity::joined(read::Catalogue{}.accelerators(), " ",
+                       [](const read::AcceleratorPreset& preset) { return preset.accelerator.id; });
   return known == Known::models ? models : accelerators;
 }
 
@@ -109,8 +108,7 @@ std::string bash() {
   std::string options;
   for (const Verb& verb : api::verbs()) {
     const auto dashed = [](const Flag& flag) { return "--" + flag.name; };
-    options += fmt::format("    {}) words='{}' ;;\n", verb.name,
-                           quantity::joined(quantity::mapped(all_flags(verb), dashed), " "));
+    options += fmt::format("    {}) words='{}' ;;\n", verb.name, quantity::joined(all_flags(verb), " ", dashed));
   }
   constexpr Setting set{"words='", "'"};
   return fmt::format(R"(_llmcalc() {{
@@ -129,8 +127,7 @@ std::string bash() {
 }}
 complete -o default -F _llmcalc llmcalc
 )",
-                     quantity::joined(quantity::mapped(api::verbs(), &Verb::name), " "), options, value_arms(set),
-                     name_arms(set));
+                     quantity::joined(api::verbs(), " ", &Verb::name), options, value_arms(set), name_arms(set));
 }
 
 std::string zsh() {
@@ -139,8 +136,7 @@ std::string zsh() {
   for (const Verb& verb : api::verbs()) {
     verbs += " " + in_quotes(fmt::format("{}:{}", verb.name, verb.summary));
     const auto described = [](const Flag& flag) { return in_quotes(fmt::format("--{}:{}", flag.name, flag.help)); };
-    options += fmt::format("    {}) found=({}) ;;\n", verb.name,
-                           quantity::joined(quantity::mapped(all_flags(verb), described), " "));
+    options += fmt::format("    {}) found=({}) ;;\n", verb.name, quantity::joined(all_flags(verb), " ", described));
   }
   constexpr Setting set{"found=(", ")"};
   return fmt::format(R"(#compdef llmcalc
@@ -251,11 +247,7 @@ std::string page_of_program() {
 std::string page_of(const Verb& verb) {
   const auto flags = all_flags(verb);
   std::string text = head(page_name(verb), verb.summary, fmt::format("{} {}", verb.name, verb.usage)) + ".SH OPTIONS\n";
-  std::vector<std::string_view> groups;
-  for (const Flag& flag : flags) {
-    if (!quantity::contains(groups, flag.group)) groups.push_back(flag.group);
-  }
-  for (const auto group : groups) {
+  for (const auto group : api::groups_of(flags)) {
     text += fmt::format(".SS {}\n", group);
     for (const Flag& flag : flags) {
       if (flag.group != group) continue;

@@ -136,9 +136,7 @@ read::Checkpoint indexed(const Repository& repository, const std::string& text) 
   }
   constexpr std::size_t most_shards = 400;
   if (index.files.size() > most_shards) throw BadInput(repository.at(index_name), "names too many files");
-  std::vector<read::Checkpoint> shards;
-  for (const auto& file : index.files) shards.push_back(shard_of(repository, file));
-  return join(std::move(shards));
+  return join(quantity::mapped(index.files, [&](const auto& file) { return shard_of(repository, file); }));
 }
 
 /// The size of all weights where the index says it, and of a single file from its header. Other formats say no more

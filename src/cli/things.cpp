@@ -77,9 +77,8 @@ std::optional<Reading> launch_in(const fs::path& folder) {
   }
   if (known.size() < 2) return found;
   std::ranges::sort(known);
-  throw BadInput(
-      "--from", "'" + folder.string() + "' holds several files that start something: name one",
-      quantity::joined(quantity::mapped(known, [](const fs::path& path) { return path.filename().string(); }), ", "));
+  throw BadInput("--from", "'" + folder.string() + "' holds several files that start something: name one",
+                 quantity::joined(known, ", ", [](const fs::path& path) { return path.filename().string(); }));
 }
 
 Reading read_folder(const fs::path& folder) {

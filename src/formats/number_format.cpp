@@ -1,9 +1,9 @@
 #include "formats/number_format.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "quantity/lists.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -161,11 +161,10 @@ std::uint64_t codebook_code(double value) {
 const Encoding& encoding_of(Dtype dtype) {
   const auto found = std::ranges::find(encodings, dtype, &Encoding::dtype);
   if (found != std::end(encodings)) return *found;
-  std::vector<std::string_view> names;
-  for (const auto& encoding : encodings) names.push_back(facts(encoding.dtype).name);
+  const auto name_of = [](const Encoding& encoding) { return facts(encoding.dtype).name; };
   throw quantity::BadInput(
       "dtype", fmt::format("'{}' is a layout of whole tensors: one number has no bits in it", facts(dtype).name),
-      fmt::format("try one of {}", fmt::join(names, ", ")));
+      "try one of " + quantity::joined(encodings, ", ", name_of));
 }
 
 /// The code of the nearest value under a scale of 1.
@@ -271,11 +270,7 @@ std::string_view remark_on(const EncodedNumber& number, const NumberRange& range
 
 }  // namespace
 
-std::vector<Dtype> encodable_dtypes() {
-  std::vector<Dtype> encodable;
-  for (const auto& encoding : encodings) encodable.push_back(encoding.dtype);
-  return encodable;
-}
+std::vector<Dtype> encodable_dtypes() { return quantity::mapped(encodings, &Encoding::dtype); }
 
 double decode(Dtype dtype, std::uint64_t code) { return value_of_code(encoding_of(dtype), code); }
 
@@ -314,7 +309,7 @@ std::int64_t largest_code(Dtype dtype) {
     throw quantity::BadInput("dtype", fmt::format("'{}' is no integer to quantize to", facts(dtype).name),
                              "take int8 or int4");
   }
-  return (std::int64_t{1} << (facts(dtype).bits - 1)) - 1;
+  return integer_max(dtype);
 }
 
 void check_numbers(std::span<const double> numbers) {

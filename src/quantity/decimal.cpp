@@ -5,7 +5,6 @@
 #include "quantity/text.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cmath>
 #include <limits>

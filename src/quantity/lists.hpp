@@ -68,12 +68,14 @@ void append(std::vector<T>& list, const Range& more) {
   list.insert(list.end(), std::ranges::begin(more), std::ranges::end(more));
 }
 
-/// The texts of a list, one behind the other.
-template <class Range>
-std::string joined(const Range& texts, std::string_view between) {
+/// The texts of a list, or those that `of` makes of its elements, one behind the other.
+template <class Range, class Of = std::identity>
+std::string joined(const Range& list, std::string_view between, Of of = {}) {
   std::string all;
   bool first = true;
-  for (const auto& text : texts) all.append(std::exchange(first, false) ? std::string_view() : between).append(text);
+  for (const auto& each : list) {
+    all.append(std::exchange(first, false) ? std::string_view() : between).append(std::invoke(of, each));
+  }
   return all;
 }
 

@@ -63,12 +63,9 @@ std::string borrowed_text(const spec::Shape& shape) {
 }
 
 std::string towers_text(const spec::Shape& shape) {
-  std::string text;
-  for (const auto& tower : shape.towers) {
-    text += fmt::format("{}{}: {} layers, {} wide", text.empty() ? "" : "; ", tower.name, tower.layers.layers,
-                        tower.layers.hidden);
-  }
-  return text;
+  return quantity::joined(shape.towers, "; ", [](const auto& tower) {
+    return fmt::format("{}: {} layers, {} wide", tower.name, tower.layers.layers, tower.layers.hidden);
+  });
 }
 
 using quantity::format_count;

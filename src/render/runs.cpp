@@ -195,10 +195,10 @@ std::string to_csv(const Runs& runs) {
   const auto told = quantity::mapped_if(
       run_columns, [](const RunColumn& column) { return &column; },
       [](const RunColumn& column) { return !column.key.empty(); });
-  auto text = quantity::joined(quantity::mapped(told, [](const RunColumn* column) { return column->key; }), ",") + "\n";
+  auto text = quantity::joined(told, ",", [](const RunColumn* column) { return column->key; }) + "\n";
   for (const RunLine& line : runs.lines) {
     const auto field = [&](const RunColumn* column) { return (column->field ? column->field : column->cell)(line); };
-    text += quantity::joined(quantity::mapped(told, field), ",") + "\n";
+    text += quantity::joined(told, ",", field) + "\n";
   }
   return text;
 }

@@ -86,8 +86,7 @@ std::string frontier_text(const laws::FrontierTable& frontier, const TextStyle& 
   for (const auto& column : columns) headings.emplace_back(column.heading);
   table.add_row(std::move(headings));
   for (const auto& point : frontier.points) {
-    std::vector<std::string> cells;
-    for (const auto& column : columns) cells.push_back(column.cell(point));
+    auto cells = quantity::mapped(columns, [&](const Column& column) { return column.cell(point); });
     if (style.bars) cells.push_back(loss_bar(point, frontier.points));
     table.add_row(std::move(cells));
   }

@@ -189,11 +189,8 @@ std::string cards_of(const ServingReport& report) {
   if (cards.empty()) return {};
   const auto first = std::ranges::find(cards, true, &serving::CardAnswer::takes_it);
   if (first == cards.end()) return fmt::format("none of these alone, up to {}", cards.back().gpu);
-  std::string words;
-  for (auto card = first; card != cards.end(); ++card) {
-    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", card->gpu, card->takes_it ? "yes" : "no");
-  }
-  return words;
+  const auto told = [](const auto& card) { return card.gpu + (card.takes_it ? " yes" : " no"); };
+  return quantity::joined(std::span(first, cards.end()), ", ", told);
 }
 
 std::string bytes_of(const ServingReport& report) {

@@ -114,11 +114,10 @@ std::string layout_of(const Report& report) {
 std::string trainers_of(const Report& report, const TextStyle& style) {
   if (report.trainers.empty()) return {};
   const auto unit = unit_of(std::ranges::max(report.trainers, {}, &TrainerNeed::needed).needed, style);
-  std::string words;
-  for (const auto& [framework, needed] : report.trainers) {
-    words += fmt::format("{}{} {}", words.empty() ? "; trainers need " : ", ", framework, in_unit(needed, unit));
-  }
-  return words.empty() ? words : fmt::format("{} {}", words, unit.name);
+  const auto need = [&](const TrainerNeed& each) {
+    return fmt::format("{} {}", each.framework, in_unit(each.needed, unit));
+  };
+  return fmt::format("; trainers need {} {}", quantity::joined(report.trainers, ", ", need), unit.name);
 }
 
 bool is_of_batch(const spec::Word& changed) {

@@ -22,7 +22,7 @@ std::string list(std::string_view heading, const std::vector<std::string>& items
 
 std::string options_of(std::span<const spec::Word> words) {
   const auto option = [](const spec::Word& word) { return spec::option_of(word.term) + " " + word.text; };
-  return quantity::joined(quantity::mapped(words, option), " ");
+  return quantity::joined(words, " ", option);
 }
 
 std::string command_of(const Understood& question) {

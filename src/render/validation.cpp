@@ -128,9 +128,7 @@ std::vector<Cells> furthest_rows(const std::vector<trust::Comparison>& rows) {
   std::vector<trust::Comparison> sorted = rows;
   std::ranges::stable_sort(sorted, std::ranges::greater(), distance);
   sorted.resize(std::min(sorted.size(), shown));
-  std::vector<Cells> cells;
-  for (const auto& row : sorted) cells.push_back(row_cells(row));
-  return cells;
+  return quantity::mapped(sorted, row_cells);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 // translates words does not depend on the values that a question is made of.
 #pragma once
 
+#include "quantity/lists.hpp"
+
 #include <algorithm>
 #include <optional>
 #include <span>
@@ -32,17 +34,13 @@ std::string_view name_of(E value) {
 /// The value of a word, or nullptr when the vocabulary does not have it.
 template <class E>
 const Named<E>* find_name(std::string_view name) {
-  const auto words = vocabulary<E>();
-  const auto found = std::ranges::find(words, name, &Named<E>::name);
-  return found == words.end() ? nullptr : &*found;
+  return quantity::find_or_null(vocabulary<E>(), name, &Named<E>::name);
 }
 
 /// All words of a vocabulary, for messages and help.
 template <class E>
 std::vector<std::string_view> all_names() {
-  std::vector<std::string_view> names;
-  for (const auto& word : vocabulary<E>()) names.push_back(word.name);
-  return names;
+  return quantity::mapped(vocabulary<E>(), &Named<E>::name);
 }
 
 }  // namespace llmcalc::spec

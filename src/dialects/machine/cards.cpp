@@ -77,7 +77,7 @@ CardPreset begun(const Card& card, const read::Catalogue& catalogue) {
   std::erase_if(presets, [&](const auto& each) { return distance(each, card) >= same_size; });
   const auto id = [](const AcceleratorPreset& each) { return each.accelerator.id; };
   if (presets.size() == 1) return {presets.front().accelerator.id, {}};
-  const auto ids = quantity::joined(quantity::mapped(presets, id), ", ");
+  const auto ids = quantity::joined(presets, ", ", id);
   return {{},
           fmt::format("{} is the beginning of a name{}", quantity::quoted(card.name),
                       ids.empty() ? std::string(" that no preset of its size has") : ", which may be " + ids)};
@@ -85,12 +85,10 @@ CardPreset begun(const Card& card, const read::Catalogue& catalogue) {
 
 std::string held(const Card& card) {
   if (!card.total || !card.free || card.holders.empty()) return {};
-  std::string processes;
-  for (const auto& holder : card.holders) {
-    processes += fmt::format("{}{}", processes.empty() ? "" : ", ", holder.process);
-    if (holder.bytes > 0) processes += " with " + gib(holder.bytes);
-  }
-  return fmt::format("; others hold memory of it (process {})", processes);
+  const auto process = [](const auto& holder) {
+    return std::to_string(holder.process) + (holder.bytes > 0 ? " with " + gib(holder.bytes) : "");
+  };
+  return fmt::format("; others hold memory of it (process {})", quantity::joined(card.holders, ", ", process));
 }
 
 /// Memory that is neither used nor the driver's own, of which a preset knows where a table says used and total alone.

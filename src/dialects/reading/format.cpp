@@ -61,7 +61,7 @@ bool is_off(const Setting& setting) {
   throw quantity::BadInput(
       setting.where,
       fmt::format("{} {} is none that is modelled: {}", setting.key, quantity::quoted(setting.text),
-                  quantity::joined(quantity::mapped(spellings, &Spelling::theirs), ", ")),
+                  quantity::joined(spellings, ", ", &Spelling::theirs)),
       fmt::format("leave it out and say --{}, if another stands for it", read::option_name(term)));
 }
 

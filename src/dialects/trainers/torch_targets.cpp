@@ -105,8 +105,7 @@ void take_beside_targets(Sheet& sheet) {
 
 std::string modules_of(const std::vector<std::string>& targets, std::string_view all, std::string_view between) {
   if (spec::names_all_linear(targets)) return std::string(all);
-  return quantity::joined(quantity::mapped(targets, [](const std::string& word) { return spec::module_of_word(word); }),
-                          between);
+  return quantity::joined(targets, between, spec::module_of_word);
 }
 
 void take_targets(Sheet& sheet, std::initializer_list<std::string_view> keys) {

@@ -142,7 +142,7 @@ struct Ranks {
   }
   static std::string write(const std::vector<spec::ModuleRank>& ranks) {
     const auto text = [](const spec::ModuleRank& one) { return one.module + ":" + std::to_string(one.rank); };
-    return quantity::joined(quantity::mapped(ranks, text), ",");
+    return quantity::joined(ranks, ",", text);
   }
 };
 
@@ -161,7 +161,7 @@ struct Layers {
     return layers;
   }
   static std::string write(const std::vector<std::int64_t>& layers) {
-    return quantity::joined(quantity::mapped(layers, [](std::int64_t layer) { return std::to_string(layer); }), ",");
+    return quantity::joined(layers, ",", [](std::int64_t layer) { return std::to_string(layer); });
   }
 };
 
@@ -178,7 +178,7 @@ struct ListOf {
     return quantity::mapped(split_list(text, place), one);
   }
   static std::string write(const std::vector<Each>& all) {
-    return quantity::joined(quantity::mapped(all, [](Each one) { return std::string(spec::name_of(one)); }), ",");
+    return quantity::joined(all, ",", [](Each one) { return spec::name_of(one); });
   }
 };
 
