@@ -38,6 +38,4 @@ const Overheads& overheads() { return common_overheads; }
 
 const GgmlKernels& ggml_kernels() { return kernels; }
 
-double sustained(const spec::Accelerator& gpu) { return gpu.generation.prompts_in_a_row; }
-
 }  // namespace llmcalc::serving

@@ -93,7 +93,7 @@ StepClock::StepClock(const Deployment& deployment, const timing::ServingKernels&
                   .span(layers::RankGroup::tensor)),
       attention_dp_(deployment.question.serving.layout.attention_dp),
       launching_(launching_of(deployment.setup)),
-      sustained_(sustained(*deployment.question.gpu)),
+      sustained_(deployment.question.gpu->generation.prompts_in_a_row),
       cache_width_(width_of(deployment.setup.cache)) {
   flash_states_ = deployment.setup.flash_states;
   narrow_cache_ = cache_width_ < 2.0;

@@ -29,7 +29,6 @@ struct Constants {
   serving::Overheads overheads;
   std::map<std::string, spec::GgmlRates, std::less<>> generations;
   serving::GgmlKernels kernels;
-  double sustained = 1.15;
 };
 
 Constants& constants() {
@@ -131,10 +130,6 @@ std::vector<Asked> read_rows(int count, char** files) {
 namespace llmcalc::serving {
 
 const Overheads& overheads() { return constants().overheads; }
-
-double sustained(const spec::Accelerator& gpu) {
-  return gpu.generation.prompts_in_a_row > 1.0 ? constants().sustained : 1.0;
-}
 
 const GgmlKernels& ggml_kernels() { return constants().kernels; }
 

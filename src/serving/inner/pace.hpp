@@ -30,9 +30,6 @@ struct Overheads {
 
 const Overheads& overheads();
 
-/// How much longer prompts take one after another than their kernels do one by one.
-double sustained(const spec::Accelerator& gpu);
-
 /// Times of llama.cpp's kernels, on every card alike; what they reach on each generation stands in presets/generations.
 /// All but the first, the third and the last measured on one card alone (DGX Spark); the last was chosen on the tokens
 /// a second of tests/measured/serving/llama-cpp-host.csv.
