@@ -107,10 +107,11 @@ GgmlWork ggml_work(const Deployment& deployment, const StepShape& step, Whose wh
   return sums;
 }
 
-/// Products accumulate in fp16, for which GeForce cards have twice the rate that data sheets state for fp32.
+/// Products accumulate in fp16 and codes are multiplied as integers (llama.cpp ggml-cuda/mmq.cuh): half of what a card
+/// does in 8 bits, twice what GeForce cards do with sums in fp32, and as much on others.
 double peak_of(const spec::Accelerator& gpu) {
   const double half = quantity::in_flops_per_second(spec::half_peak(gpu));
-  return gpu.name.starts_with("GeForce") ? 2.0 * half : half;
+  return gpu.peaks.int8 ? std::max(half, quantity::in_flops_per_second(*gpu.peaks.int8) / 2) : half;
 }
 
 /// Builds of November 2025 and later add, normalize, gate and multiply in fewer kernels (llama.cpp pulls 15631 and

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -61,11 +62,13 @@ struct AllReduceCurve {
   std::array<double, message_sizes> times{};
 };
 
-/// A measured part, the one that stands in for what was not measured of it, and its links in GB/s one way.
+/// A measured part, the one that stands in for what was not measured of it, its links in GB/s one way, and whose
+/// generation of PCIe they are, 0 of a link of its own.
 struct Board {
   std::string_view gpu;
   std::string_view rest;
   double link;
+  double pcie;
 };
 
 constexpr ProductCurve products[] = {
@@ -170,11 +173,6 @@ const Row* row_of_engine(std::span<const Row> rows, std::string_view gpu, std::s
   return nullptr;
 }
 
-/// Cards without a link of their own, with PCIe 4 and 5, and the oldest part that has one.
-constexpr std::string_view older_card = "l40s";
-constexpr std::string_view newer_card = "rtx-pro-6000-blackwell";
-constexpr std::string_view slowest_linked = "a100-80-sxm";
-
 /// Times among two ranks, four, eight: of the part itself, else of the one that stands in for it.
 const std::array<double, message_sizes>& all_reduce_of(const Board& board, std::size_t group) {
   const std::array<double, message_sizes>* times = nullptr;
@@ -186,7 +184,13 @@ const std::array<double, message_sizes>& all_reduce_of(const Board& board, std::
   return *times;
 }
 
-bool is_linked(const Board& board) { return board.gpu != older_card && board.gpu != newer_card; }
+/// The slowest of measured parts with a link of their own, or without.
+/// \param sign  -1 for the fastest
+const Board& slowest(bool linked, double sign = 1) {
+  return *std::ranges::min_element(boards, {}, [&](const Board& board) {
+    return (board.pcie == 0) == linked ? sign * board.link : std::numeric_limits<double>::infinity();
+  });
+}
 
 }  // namespace
 
@@ -253,7 +257,7 @@ void ServingKernels::take_links(const spec::Accelerator& gpu) {
   const double own = quantity::in_gigabytes_per_second(link_bandwidth(gpu));
   if (!has_fabric(gpu)) return take_pcie(own);
   const Board* board = &board_of(measured_on_);
-  if (!is_linked(*board)) board = &board_of(slowest_linked);
+  if (board->pcie > 0) board = &slowest(true);
   link_slowdown_ = board->link / own;
   for (std::size_t i = 0; i < groups; ++i) all_reduce_[i] = all_reduce_of(*board, i);
 }
@@ -262,8 +266,8 @@ void ServingKernels::take_links(const spec::Accelerator& gpu) {
 /// or shorter. A faster link delays nothing: where the newer card was measured slower than the older (eight of them,
 /// below a mebibyte, by up to 15 %, as repeats differ), both take the older one's time.
 void ServingKernels::take_pcie(double own) {
-  const Board& older = board_of(older_card);
-  const Board& newer = board_of(newer_card);
+  const Board& older = slowest(false);
+  const Board& newer = slowest(false, -1);
   const double between = std::clamp(own, older.link, newer.link);
   link_slowdown_ = between / own;
   const double share = (1.0 / older.link - 1.0 / between) / (1.0 / older.link - 1.0 / newer.link);
