@@ -62,13 +62,14 @@ struct AllReduceCurve {
   std::array<double, message_sizes> times{};
 };
 
-/// A measured part, the one that stands in for what was not measured of it, its links in GB/s one way, and whose
-/// generation of PCIe they are, 0 of a link of its own.
+/// A measured part, the one that stands in for what was not measured of it, its links in GB/s one way, whose
+/// generation of PCIe they are, 0 of a link of its own, and its peak in 16 bits.
 struct Board {
   std::string_view gpu;
   std::string_view rest;
   double link;
   double pcie;
+  double tflops;
 };
 
 constexpr ProductCurve products[] = {
@@ -192,6 +193,15 @@ const Board& slowest(bool linked, double sign = 1) {
   });
 }
 
+/// Rows that an expert's product of few takes as long as. Those beyond the least tile's stand for what its walk waits
+/// for, which is no longer on a part that multiplies more slowly: 32 tokens of Qwen3-Next's 512 experts on four H20
+/// (SGLang pull request 10467).
+double half_rows_of(double measured, const spec::Accelerator& gpu, std::string_view measured_on) {
+  constexpr double least_tile = 16;
+  const double slower = peak_of(gpu, Operands::half) * micro / board_of(measured_on).tflops;
+  return std::min(measured, std::max(least_tile, slower * measured));
+}
+
 }  // namespace
 
 ServingKernels::ServingKernels(const spec::Accelerator& gpu, std::string_view engine)
@@ -230,9 +240,13 @@ void ServingKernels::take_mixtures(const spec::Accelerator& gpu, std::string_vie
       operands = Operands::half_by_int4;
       row = row_of_engine(mixture_curves(), measured_on_, "half-by-int4", engine);
     }
-    mixtures_[i] = {
-        row->floor,  row->experts, bytes_ * row->bandwidth, peak_of(gpu, operands) * row->peak, row->half_rows,
-        row->passes, 0.0};
+    mixtures_[i] = {row->floor,
+                    row->experts,
+                    bytes_ * row->bandwidth,
+                    peak_of(gpu, operands) * row->peak,
+                    half_rows_of(row->half_rows, gpu, measured_on_),
+                    row->passes,
+                    0.0};
   }
 }
 
