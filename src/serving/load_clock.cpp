@@ -12,6 +12,9 @@
 namespace llmcalc::serving {
 
 using quantity::in_seconds;
+using quantity::Seconds;
+using quantity::seconds;
+using spec::ServerRole;
 
 Drafting::Drafting(const Deployment& deployment, const timing::ServingKernels& kernels) : deployment_(deployment) {
   const spec::Draft& draft = deployment.question.serving.options.draft;
@@ -39,11 +42,6 @@ double Drafting::reading(double sequences, double positions) const {
   if (model_) return in_seconds(model_->prompt(sequences, positions).total());
   return deployment_.draft ? in_seconds(ggml_times(*deployment_.draft, sequences, positions, positions).prompt) : 0.0;
 }
-
-using quantity::in_seconds;
-using quantity::Seconds;
-using quantity::seconds;
-using spec::ServerRole;
 
 double mean_length(std::int64_t longest, const spec::Load& load) {
   const double mean = static_cast<double>(longest) * (1.0 + load.range_ratio.value_or(1.0)) / 2;
@@ -294,13 +292,20 @@ void LoadClock::prepare_steps() {
   engine_.whole_prompts = setup.reads_whole;
   engine_.kept_ahead = setup.admits_whole ? 1.0 : 0.0;
   if (ggml_) return;
+  const auto met = std::make_shared<PriceTable>([this](double tokens, double length) {
+    const ServingStepTime time = clock_.prompt(tokens / length, length);
+    return in_seconds(time.experts + time.exchange);
+  });
+  engine_.met = [met](double tokens, double length) { return met->at(tokens, length); };
+  if (deployment_.question.model.shape.moe.experts > 0)
+    engine_.together = static_cast<std::size_t>(deployment_.question.serving.layout.attention_dp);
   engine_.stages = static_cast<double>(deployment_.question.layout.pp);
   engine_.launch_s = in_seconds(clock_.launching_prompts()) / engine_.stages;
   engine_.replayed = clock_.replayed();
   const double waited = deployment_.question.serving.options.wait_steps;
-  const bool polls = engine_.prompts_alone;
-  engine_.poll_steps = polls ? 2 * waited + 1 : 1;
-  engine_.wait_steps = polls ? 0 : waited;
+  engine_.gathers = engine_.together > 1 && waited > 0 && !engine_.prompts_alone;
+  engine_.poll_steps = engine_.prompts_alone ? 2 * waited + 1 : engine_.gathers ? waited : 1;
+  engine_.wait_steps = engine_.prompts_alone || engine_.gathers ? 0 : waited;
   engine_.request_s = server_time(0, 0);
   engine_.seat_s = seat_time();
   engine_.front_s = micro * setup.front_us;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <deque>
+#include <limits>
 #include <queue>
 #include <utility>
 
@@ -24,6 +25,24 @@ struct Live {
   bool runs = false;
 };
 
+/// Copies of the attention whose tokens meet at experts take each step together.
+struct Clock {
+  double now = 0;
+  double decided = 0;   ///< when the last step began
+  double launched = 0;  ///< when the host had handed over the last one that it launched
+  double unpolled = 0;  ///< steps that decoded since those that came were looked at
+  bool looks = true;    ///< at those that came, in this step
+};
+
+/// Work of a copy in a step: seconds of its own, tokens of prompts, and steps in which nothing changes.
+struct Due {
+  double own = 0;
+  double read = 0;
+  double length = 0;  ///< tokens times the length of each one's prompt
+  double steps = 1;
+  bool launches = false;
+};
+
 /// Sequences of one kind: what they hold and have before them.
 struct Held {
   double sequences = 0;
@@ -33,26 +52,61 @@ struct Held {
 
 class Scheduler {
  public:
-  Scheduler(const SteppedEngine& engine, std::span<const spec::Request> requests, std::int64_t clients)
-      : engine_(engine), requests_(requests), lives_(requests.size()) {
-    done_.requests.resize(requests.size());
-    const auto first = clients > 0 ? std::min<std::size_t>(static_cast<std::size_t>(clients), requests.size()) : 0;
+  Scheduler(const SteppedEngine& engine, Clock& clock, std::vector<spec::Request> requests, std::int64_t clients)
+      : engine_(engine), clock_(clock), requests_(std::move(requests)), lives_(requests_.size()) {
+    done_.requests.resize(requests_.size());
+    const auto first = clients > 0 ? std::min<std::size_t>(static_cast<std::size_t>(clients), requests_.size()) : 0;
     closed_ = clients > 0;
-    if (engine.wait_steps > 0 && !requests.empty()) step_ = engine.decode(1, static_cast<double>(requests[0].prompt));
-    while (sent_ < (closed_ ? first : requests.size())) send(requests[sent_].arrival);
+    if (engine.wait_steps > 0 && !requests_.empty()) step_ = engine.decode(1, static_cast<double>(requests_[0].prompt));
+    while (sent_ < (closed_ ? first : requests_.size())) send(requests_[sent_].arrival);
   }
 
-  Stepped run() {
-    while (answered_ < requests_.size()) {
-      take_arrived();
-      if (running() < 1 && waiting_.empty()) {
-        decided_ = now_ = std::max(now_, coming_.top().first);
-        continue;
-      }
-      make_room();
-      step();
-    }
-    return std::move(done_);
+  bool is_done() const { return answered_ == requests_.size(); }
+  bool is_idle() const { return running() < 1 && waiting_.empty(); }
+  double next() const { return coming_.empty() ? std::numeric_limits<double>::infinity() : coming_.top().first; }
+  Stepped done() { return std::move(done_); }
+
+  /// Requests of a step are decided when it begins, or with the step before it.
+  bool has_come() const { return next() <= (engine_.ahead ? clock_.decided : clock_.now); }
+  void take_arrived() {
+    if (!clock_.looks && !engine_.gathers) return;
+    for (; has_come(); coming_.pop()) waiting_.push_back(coming_.top().second);
+  }
+  bool waits() const { return !waiting_.empty(); }
+  double running() const { return decoding_.sequences + reading_.sequences; }
+
+  /// Sequences that are decoded take their tokens of the step first, then prompts that were begun, then those that
+  /// wait.
+  Due due() {
+    make_room();
+    read_ = lengths_ = 0;
+    double handed = engine_.step_tokens;
+    if (engine_.comes_read) admit(handed);
+    if (engine_.comes_read) join(false);
+    decodes_ = decoding_.sequences;
+    const bool counts_tokens = !engine_.prompts_alone && !engine_.whole_prompts;
+    double room = engine_.step_tokens - (counts_tokens ? engine_.judged * decodes_ : 0.0);
+    for (std::size_t i = 0; i < prompts_.size() && room > 0; ++i) read(prompts_[i], room);
+    admit(room);
+    preempts_ = false;
+    if (read_ > 0 && engine_.prompts_alone) decodes_ = 0;
+    const double step = decodes_ > 0 ? engine_.decode(decodes_, decoding_.positions / decodes_) : 0.0;
+    if (decodes_ > 0) step_ = step;
+    const double prompt = read_ > 0 ? engine_.prompt(read_, lengths_ / read_) / engine_.stages : 0.0;
+    behind_ = (engine_.stages - 1) * prompt;
+    return {.own = prompt + step,
+            .read = read_,
+            .length = lengths_,
+            .steps = read_ > 0 ? 1.0 : alike(step),
+            .launches = read_ > 0 && read_ + engine_.judged * decodes_ > engine_.replayed};
+  }
+
+  /// So many steps, which have ended now.
+  void end(double began, double steps) {
+    done_.waited += (clock_.now - began) * static_cast<double>(waiting_.size() - interrupted_);
+    if (decodes_ > 0) decode(steps * engine_.tokens);
+    join(true);
+    leave();
   }
 
  private:
@@ -66,15 +120,6 @@ class Scheduler {
     coming_.push({std::max(front_, at + way) + engine_.wait_steps * step_, index});
   }
 
-  /// Requests of a step are decided when it begins, or with the step before it. SGLang looks at those that came when it
-  /// has decoded so many steps or read a prompt (srt/managers/scheduler_recv_skipper.py, weights 1 and 1,000).
-  void take_arrived() {
-    if (running() >= 1 && unpolled_ > 0) return;
-    const double known = engine_.ahead ? decided_ : now_;
-    for (; !coming_.empty() && coming_.top().first <= known; coming_.pop()) waiting_.push_back(coming_.top().second);
-  }
-
-  double running() const { return decoding_.sequences + reading_.sequences; }
   double used() const {
     return engine_.seat_share * running() + engine_.position_share * (decoding_.positions + reading_.positions);
   }
@@ -130,6 +175,7 @@ class Scheduler {
   }
 
   void admit(double& room) {
+    if (engine_.gathers && !clock_.looks) return;
     while (!preempts_ && !waiting_.empty() && room > 0 && running() < engine_.sequences) {
       const std::size_t index = waiting_.front();
       Live& live = lives_[index];
@@ -149,60 +195,25 @@ class Scheduler {
     }
   }
 
-  /// Sequences that are decoded take their tokens of the step first, then prompts that were begun, then those that
-  /// wait.
-  void step() {
-    read_ = lengths_ = 0;
-    double handed = engine_.step_tokens;
-    if (engine_.comes_read) admit(handed);
-    if (engine_.comes_read) join(false);
-    double count = decoding_.sequences;
-    const bool counts_tokens = !engine_.prompts_alone && !engine_.whole_prompts;
-    double room = engine_.step_tokens - (counts_tokens ? engine_.judged * count : 0.0);
-    for (std::size_t i = 0; i < prompts_.size() && room > 0; ++i) read(prompts_[i], room);
-    admit(room);
-    preempts_ = false;
-    if (read_ > 0 && engine_.prompts_alone) count = 0;
-    const double step = count > 0 ? engine_.decode(count, decoding_.positions / count) : 0.0;
-    if (count > 0) step_ = step;
-    const double steps = read_ > 0 || count < 1 ? 1.0 : alike(step);
-    const double began = now_;
-    const double prompt = read_ > 0 ? engine_.prompt(read_, lengths_ / read_) / engine_.stages : 0.0;
-    behind_ = (engine_.stages - 1) * prompt;
-    now_ += read_ > 0 ? mixed(prompt + step, count) : steps * step;
-    decided_ = steps > 1 ? now_ - step : began;
-    unpolled_ = read_ > 0 ? 0.0 : std::fmod(unpolled_ + steps, engine_.poll_steps);
-    done_.waited += (now_ - began) * static_cast<double>(waiting_.size() - interrupted_);
-    if (count > 0) decode(steps * engine_.tokens);
-    join(true);
-    leave();
-  }
-
-  /// The host launches the kernels of prompts and of tokens once. It begins when it knows what the step holds, and has
-  /// launched the step before.
-  double mixed(double kernels, double count) {
-    if (read_ + engine_.judged * count <= engine_.replayed) return kernels;
-    launched_ = (engine_.ahead ? std::max(decided_, launched_) : now_) + engine_.launch_s;
-    return std::max(kernels, launched_ - now_);
-  }
-
   /// Steps of the same sequences: until one ends, one comes, or the cache is full.
   double alike(double step) const {
+    constexpr double most = 64;  // for which the positions that they begin with stand
+    if (decodes_ < 1) return is_idle() && coming_.empty() ? most : 1.0;
     double steps = ends_.empty() ? 1.0 : (ends_.top().first - progress_) / engine_.tokens;
     if (!coming_.empty()) steps = std::min(steps, until_known(step));
+    if (engine_.gathers) steps = std::min(steps, engine_.poll_steps - clock_.unpolled);
     const double grown = engine_.position_share * engine_.tokens * decoding_.sequences;
     if (grown > 0) steps = std::min(steps, std::floor((1.0 - used()) / grown));
-    constexpr double most = 64;  // for which the positions that they begin with stand
     return std::clamp(std::ceil(steps), 1.0, most);
   }
 
   double until_known(double step) const {
-    const double coming = (coming_.top().first - now_) / step;
-    return coming > 0 ? coming : engine_.poll_steps - unpolled_;
+    const double coming = (coming_.top().first - clock_.now) / step;
+    return coming > 0 ? coming : engine_.poll_steps - clock_.unpolled;
   }
 
   /// When a token of this step is with its client.
-  double handed_on() const { return now_ + engine_.seat_s * running(); }
+  double handed_on() const { return clock_.now + engine_.seat_s * running(); }
 
   void decode(double tokens) {
     progress_ += tokens;
@@ -244,7 +255,7 @@ class Scheduler {
       live.decodes = live.runs = false;
       done_.requests[index].last = last + live.behind;
       ++answered_;
-      if (closed_ && sent_ < requests_.size()) send(now_ + live.behind);
+      if (closed_ && sent_ < requests_.size()) send(clock_.now + live.behind);
     }
   }
 
@@ -252,15 +263,12 @@ class Scheduler {
   using Queue = std::priority_queue<Timed, std::vector<Timed>, std::greater<>>;
 
   const SteppedEngine& engine_;
-  std::span<const spec::Request> requests_;
+  Clock& clock_;
+  std::vector<spec::Request> requests_;
   std::vector<Live> lives_;
   bool closed_ = false;
-  double now_ = 0;
   double front_ = 0;     ///< when the server's process has taken up the last request
-  double decided_ = 0;   ///< when the last step began
-  double launched_ = 0;  ///< when the host had handed over the last one that it launched
   double step_ = 0;      ///< seconds of the last one that decoded
-  double unpolled_ = 0;  ///< steps that decoded since those that came were looked at
   double progress_ = 0;  ///< tokens that a sequence would have made that has decoded since the beginning
   std::size_t sent_ = 0;
   std::size_t answered_ = 0;
@@ -274,16 +282,80 @@ class Scheduler {
   Held reading_;
   Held decoding_;
   bool preempts_ = false;
+  double decodes_ = 0;  ///< sequences of this step that make tokens
   double behind_ = 0;   ///< seconds of this step's prompts in the other stages
   double read_ = 0;     ///< tokens of prompts in this step
   double lengths_ = 0;  ///< times the length of each one's prompt
   Stepped done_;
 };
 
+/// Another copy is sent as many requests as long, in another order.
+std::vector<spec::Request> turned(std::span<const spec::Request> requests, std::size_t by) {
+  std::vector<spec::Request> all(requests.begin(), requests.end());
+  for (std::size_t i = 0; by > 0 && i < all.size(); ++i) {
+    const auto& other = requests[(i + by) % all.size()];
+    all[i] = {requests[i].arrival, other.prompt, other.output};
+  }
+  return all;
+}
+
+/// A step of all copies, which wait for the one that has most to do before their tokens meet at the experts; those read
+/// as much as all copies together. The host launches the kernels of prompts and of tokens once. It begins when it knows
+/// what the step holds, and has launched the step before.
+void step(const SteppedEngine& engine, std::span<Scheduler> copies, Clock& clock) {
+  Due all{.steps = std::numeric_limits<double>::infinity()};
+  for (Scheduler& each : copies) {
+    const Due due = each.due();
+    const double met = due.read > 0 && copies.size() > 1 ? engine.met(due.read, due.length / due.read) : 0.0;
+    all.own = std::max(all.own, due.own - met);
+    all.read += due.read;
+    all.length += due.length;
+    all.steps = std::min(all.steps, due.steps);
+    all.launches = all.launches || due.launches;
+  }
+  const double mean = all.read / static_cast<double>(copies.size());
+  double lasts = all.own;
+  if (copies.size() > 1 && mean > 0) lasts += engine.met(std::max(mean, 1.0), all.length / all.read);
+  const double began = clock.now;
+  if (all.launches) {
+    clock.launched = (engine.ahead ? std::max(clock.decided, clock.launched) : began) + engine.launch_s;
+    lasts = std::max(lasts, clock.launched - began);
+  }
+  clock.now += all.steps * lasts;
+  clock.decided = all.steps > 1 ? clock.now - lasts : began;
+  if (engine.gathers && clock.looks) clock.unpolled = 0;
+  const bool again = all.read > 0 && !engine.gathers;
+  clock.unpolled = again ? 0.0 : std::fmod(clock.unpolled + all.steps, engine.poll_steps);
+  for (Scheduler& each : copies) each.end(began, all.steps);
+}
+
+/// Requests that came are looked at every so many steps: SGLang does so when it has decoded them or read a prompt
+/// (srt/managers/scheduler_recv_skipper.py, weights 1 and 1,000), TensorRT-LLM, where copies shall read together, when
+/// they are over, all have one, or one has nothing to do (_torch/pyexecutor/py_executor.py, _balance_adp_requests).
+bool looks(const SteppedEngine& engine, std::span<const Scheduler> copies, const Clock& clock) {
+  const auto rests = [](const Scheduler& each) { return each.running() < 1; };
+  return clock.unpolled <= 0 || std::ranges::any_of(copies, rests) ||
+         (engine.gathers && std::ranges::all_of(copies, &Scheduler::waits));
+}
+
 }  // namespace
 
 Stepped step_through(const SteppedEngine& engine, std::span<const spec::Request> requests, std::int64_t clients) {
-  return Scheduler(engine, requests, clients).run();
+  Clock clock;
+  std::vector<Scheduler> copies;
+  for (std::size_t i = 0; i < engine.together; ++i)
+    copies.emplace_back(engine, clock, turned(requests, i * requests.size() / engine.together), clients);
+  while (!copies.front().is_done()) {
+    if (engine.gathers) std::ranges::for_each(copies, &Scheduler::take_arrived);
+    clock.looks = looks(engine, copies, clock);
+    std::ranges::for_each(copies, &Scheduler::take_arrived);
+    if (std::ranges::all_of(copies, &Scheduler::is_idle)) {
+      clock.decided = clock.now = std::max(clock.now, std::ranges::min_element(copies, {}, &Scheduler::next)->next());
+    } else {
+      step(engine, copies, clock);
+    }
+  }
+  return copies.front().done();
 }
 
 }  // namespace llmcalc::serving

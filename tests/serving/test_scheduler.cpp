@@ -97,6 +97,39 @@ TEST_CASE("a host that schedules ahead launches a prompt while the step before i
   CHECK(later() == Approx(9 * 0.5 + 2.5));
 }
 
+// The other copy reads 1,000 tokens while this one makes its twenty: 0.75 s of its own and half of 0.25 s that the
+// copies share, instead of the 0.5 s of a step.
+TEST_CASE("copies whose tokens meet at experts wait for each other's prompts") {
+  SteppedEngine engine = engine_of(0.5);
+  engine.met = [](double tokens, double) { return tokens / 4000; };
+  const std::vector<Request> requests{{0, 1000, 21}, {0, 200, 5}};
+  const auto later = [&](std::size_t copies) {
+    engine.together = copies;
+    const Answered each = serving::step_through(engine, requests, 1).requests[0];
+    return each.last - each.first;
+  };
+  CHECK(later(1) == Approx(20 * 0.5));
+  CHECK(later(2) == Approx(19 * 0.5 + 0.75 + 0.125));
+}
+
+// TensorRT-LLM lets no prompt in before all copies have one, or so many steps are over: forty tokens of the first
+// request are not interrupted by the second, beside which the other copy has none.
+TEST_CASE("copies that shall read together hold prompts back until all have one") {
+  SteppedEngine engine = engine_of(0.5);
+  engine.met = [](double, double) { return 0.0; };
+  engine.together = 2;
+  const std::vector<Request> requests{{0, 1000, 41}, {0, 1000, 41}, {0, 200, 41}, {0, 200, 41}};
+  const auto later = [&](bool gathers, double steps) {
+    engine.gathers = gathers;
+    engine.poll_steps = steps;
+    const Answered each = serving::step_through(engine, requests, 2).requests[0];
+    return each.last - each.first;
+  };
+  CHECK(later(false, 1) > 40 * 0.5);
+  CHECK(later(true, 10) > 40 * 0.5);
+  CHECK(later(true, 1000) == Approx(40 * 0.5));
+}
+
 // Two sequences of 1,000 + 600 positions do not fit into 3,000 together: the later one is read again, with what it had
 // written, and both have all of their tokens.
 TEST_CASE("what outgrows the cache gives its room up and is read again") {

@@ -23,7 +23,9 @@ namespace llmcalc::serving {
 struct SteppedEngine {
   std::function<double(double sequences, double positions)> decode;  ///< a step that makes tokens of so many
   std::function<double(double tokens, double length)> prompt;        ///< so many tokens of prompts of such a length
-  double stages = 1;    ///< that prompts pass one by one, while others follow
+  std::function<double(double tokens, double length)> met;  ///< of these what copies that step together do in common
+  std::size_t together = 1;                                 ///< copies whose tokens meet at the experts of each layer
+  double stages = 1;                                        ///< that prompts pass one by one, while others follow
   double launch_s = 0;  ///< the least that a step with prompts takes, of more tokens than the next says
   double replayed = 0;
   double tokens = 1;       ///< that a step makes of each sequence, drafts counted
@@ -41,6 +43,7 @@ struct SteppedEngine {
   double kept_ahead = 0;       ///< of the tokens still to come, for which room is kept before another is let in
   double wait_steps = 0;       ///< decoding steps for which a new request is let wait
   double poll_steps = 1;       ///< or after so many of which those that came are looked at
+  bool gathers = false;        ///< until which copies wait for each other's prompts
   double front_s = 0;          ///< of one process, through which requests go one by one: a request
   double front_token_s = 0;    ///< and a token of its prompt
   double request_s = 0;        ///< a request's way to the scheduler
