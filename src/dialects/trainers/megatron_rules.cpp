@@ -5,6 +5,7 @@
 #include "llmcalc/quantity/checked.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
+#include "spec/names.hpp"
 #include "spec/traits.hpp"
 
 #include <algorithm>
@@ -169,7 +170,9 @@ void take_types(Sheet& sheet) {
     if (sheet.is_on(key)) sheet.say("dtype", key, sheet.said(key));
   }
   sheet.by_default("dtype", "fp32", "Megatron-LM default");
-  if (const Setting* fp8 = sheet.find("fp8_format")) sheet.say("compute", "fp8-e4m3", *fp8);
+  const bool in_blocks = sheet.text("fp8_recipe") == "mxfp8";  // delayed, tensorwise and blockwise scale larger parts
+  if (const Setting* fp8 = sheet.find("fp8_format")) sheet.say("compute", in_blocks ? "mxfp8" : "fp8-e4m3", *fp8);
+  if (const Setting* fp4 = sheet.find("fp4_format")) sheet.say("compute", "nvfp4", *fp4);
 }
 
 /// --recompute-granularity, -method, -num-layers, -modules.
@@ -257,12 +260,29 @@ void write_sharding(const spec::Layout& layout, Page& page) {
   page.say("gradient_accumulation_fusion", false);
 }
 
-void write_recompute_words(const spec::Training& training, Page& page) {
-  if (training.recompute.policy == spec::RecomputePolicy::selective) page.put("recompute_granularity", "selective");
-  if (training.recompute.policy != spec::RecomputePolicy::full) return;
+/// Products in fewer than 16 bits run beside a model in bf16 (training/arguments.py, _add_mixed_precision_args).
+void write_types(const spec::Precision& precision, Page& page) {
+  using formats::Dtype;
+  const Dtype compute = precision.compute;
+  const bool is_narrow = formats::is_narrow_float(compute);
+  if ((is_narrow ? precision.weights : compute) == Dtype::bf16) page.say("bf16", true);
+  if ((is_narrow ? precision.weights : compute) == Dtype::fp16) page.say("fp16", true);
+  if (compute == Dtype::fp8_e4m3) page.put("fp8_format", "hybrid");
+  if (compute == Dtype::nvfp4) page.put("fp4_format", "e2m1");
+  if (compute != Dtype::mxfp8) return;
+  page.put("fp8_format", "e4m3");
+  page.put("fp8_recipe", "mxfp8");
+}
+
+void write_recompute_words(const spec::Recompute& recompute, Page& page) {
+  using spec::RecomputeLayers;
+  if (recompute.policy == spec::RecomputePolicy::selective) page.put("recompute_granularity", "selective");
+  const auto modules = quantity::mapped(recompute.modules, spec::name_of<spec::RecomputeModule>);
+  if (!modules.empty()) page.put("recompute_modules", quantity::joined(modules, " "));
+  if (recompute.policy != spec::RecomputePolicy::full || recompute.layers == RecomputeLayers::every) return;
   page.put("recompute_granularity", "full");
-  page.put("recompute_method", "uniform");
-  page.put("recompute_num_layers", std::int64_t{1});
+  page.put("recompute_method", recompute.layers == RecomputeLayers::block ? "block" : "uniform");
+  page.put("recompute_num_layers", recompute.count);
 }
 
 }  // namespace
@@ -299,9 +319,8 @@ void write_megatron_run(Letter& letter) {
   Page& page = letter.settings;
   write_layout(layout, page);
   write_sharding(layout, page);
-  if (training.precision.compute == formats::Dtype::bf16) page.say("bf16", true);
-  if (training.precision.compute == formats::Dtype::fp16) page.say("fp16", true);
-  write_recompute_words(training, page);
+  write_types(training.precision, page);
+  write_recompute_words(training.recompute, page);
   if (training.cuda_graph == spec::CudaGraph::none) return;
   const bool whole = training.cuda_graph == spec::CudaGraph::full;
   page.put("cuda_graph_impl", whole ? "local" : "transformer_engine");
