@@ -18,10 +18,9 @@ bool says(const spec::Question& question, std::string_view option) {
   return std::ranges::all_of(launches, [&](const auto& launch) { return std::ranges::none_of(launch.beyond, is_it); });
 }
 
-bool says_recompute(spec::Question question, spec::RecomputePolicy policy) {
-  question.training.recompute = {};
-  question.training.recompute.policy = policy;
-  return says(question, "--recompute ");
+bool says_recompute(spec::Question question, const spec::Recompute& way) {
+  question.training.recompute = way;
+  return says(question, "--recompute");
 }
 
 /// Whether it says what leaves the accelerator, however the states are shared.
@@ -58,39 +57,30 @@ std::vector<spec::Offload> startable_offloads(const spec::Question& base) {
 }
 
 /// Ways to recompute that it says.
-std::vector<spec::RecomputePolicy> startable_recomputes(const spec::Question& base) {
-  std::vector<spec::RecomputePolicy> said;
-  for (const auto policy :
-       {spec::RecomputePolicy::none, spec::RecomputePolicy::selective, spec::RecomputePolicy::full}) {
-    if (says_recompute(base, policy)) said.push_back(policy);
-  }
-  return said;
+std::vector<spec::Recompute> startable_recomputes(const spec::Question& base, std::vector<spec::Recompute> ways) {
+  std::erase_if(ways, [&](const spec::Recompute& way) { return !says_recompute(base, way); });
+  return ways;
 }
 
 }  // namespace
 
 const Startable::Known& Startable::of(const spec::Question& base) {
-  const Kind kind{base.training.framework, base.layout.gpus > 1, base.training.method};
+  const Kind kind{base.training.framework, base.layout.gpus > 1, base.training.method,
+                  frameworks::ways_to_recompute(base)};
   const auto found = std::ranges::find(known_, kind, &Known::kind);
   if (found != known_.end()) return *found;
-  known_.push_back({kind, startable_shardings(base), startable_offloads(base), startable_recomputes(base)});
+  known_.push_back(
+      {kind, startable_shardings(base), startable_offloads(base), startable_recomputes(base, kind.recomputes)});
   return known_.back();
 }
 
 void Startable::narrow(search::PlanQuestion& question) {
-  std::vector<spec::RecomputePolicy> said;
   for (const spec::Question& base : question.bases) {
     const Known& known = of(base);
     auto& own = question.startable.emplace_back(question.choices);
     if (own.sharding.empty()) own.sharding = known.shardings;
     if (own.offload.empty()) own.offload = known.offloads;
-    quantity::append(said, known.recomputes);
-  }
-  auto& chosen = question.choices.recompute;
-  if (!chosen.empty()) return;
-  for (const auto policy :
-       {spec::RecomputePolicy::none, spec::RecomputePolicy::selective, spec::RecomputePolicy::full}) {
-    if (quantity::contains(said, policy)) chosen.emplace_back().policy = policy;
+    if (own.recompute.empty()) own.recompute = known.recomputes;
   }
 }
 

@@ -268,8 +268,8 @@ PlanOptions plan_options(const Arguments& arguments, const Surroundings& around)
 
 /// Choices of the search are said as it made them.
 bool is_chosen(const Given& word) {
-  return read::is_choice(word.term) || word.term == "zero" || word.term == "recompute_modules" ||
-         word.term == "recompute_kept" || (word.term != "framework" && quantity::contains(chosen_terms(), word.term));
+  return read::is_choice(word.term) || word.term == "zero" || word.term == "recompute_kept" ||
+         (word.term != "framework" && quantity::contains(chosen_terms(), word.term));
 }
 
 }  // namespace

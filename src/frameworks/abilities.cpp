@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <tuple>
 
 namespace llmcalc::frameworks {
 
@@ -109,6 +110,60 @@ const Saving* saving_of(const spec::Question& question) {
   auto found = std::ranges::find_if(savings, holds);
   if (found == savings.end()) found = std::ranges::find_if(savings, is_asked);
   return found == savings.end() ? nullptr : &*found;
+}
+
+namespace {
+
+bool delays_scales(formats::Dtype compute) {
+  return formats::is_narrow_float(compute) && formats::facts(compute).scale.block == 0;
+}
+
+/// Whether recomputing it alone is worth a try: the MLPs of a mixture are its dense layers, which are few. What
+/// Megatron Core refuses (core/transformer/transformer_config.py): experts that run one after another, and 8-bit
+/// products whose scales are delayed, as its command line has them unasked.
+bool may_recompute(spec::RecomputeModule module, const spec::Question& question) {
+  using enum spec::RecomputeModule;
+  const auto& [shape, training] = std::tie(question.model.shape, question.training);
+  const bool is_mixture = shape.moe.experts > 0;
+  switch (module) {
+    case mla_up_proj: return shape.latent.kv_rank > 0;
+    case moe_act: return is_mixture && training.grouped_experts && !delays_scales(training.precision.compute);
+    case moe: return is_mixture;
+    case shared_experts: return shape.moe.shared_ffn > 0;
+    case mlp: return !is_mixture;
+    case core_attn:
+    case layernorm: return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+/// The attention core has next to nothing to compute again where its kernel keeps no scores (Megatron Core warns of it:
+/// "for fused attention, you have no need to set core_attn") and the product behind it keeps what it made; one of fewer
+/// bits keeps a copy of its own.
+std::vector<spec::Recompute> ways_to_recompute(const spec::Question& question) {
+  using enum spec::RecomputePolicy;
+  const FrameworkRow& row = row_of(question.training.framework);
+  std::vector<spec::Recompute> ways;
+  std::vector<spec::RecomputeModule> modules;
+  const auto add = [&](spec::RecomputePolicy policy) {
+    if (row.recomputes.has(policy)) ways.push_back({policy, spec::RecomputeLayers::all, 1, modules, {}});
+  };
+  add(none);
+  for (const spec::RecomputeModule module : row.space.modules) {
+    if (!may_recompute(module, question)) continue;
+    modules.push_back(module);
+    add(selective);
+  }
+  const auto& training = question.training;
+  const bool keeps_more =
+      training.attention != spec::AttentionKernel::flash || formats::is_narrow_float(training.precision.compute);
+  const bool covers_core = modules.empty() || keeps_more;
+  modules.clear();
+  if (covers_core) add(selective);
+  add(full);
+  return ways;
 }
 
 }  // namespace llmcalc::frameworks

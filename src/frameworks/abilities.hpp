@@ -86,6 +86,9 @@ struct Abilities {
 /// The term of a question that asks for what the framework cannot do; empty where it can do all of it.
 std::string_view unable_to(spec::Framework framework, const spec::Question& question);
 
+/// Ways to recompute that a search tries where nobody says, the one that computes least first.
+std::vector<spec::Recompute> ways_to_recompute(const spec::Question& question);
+
 /// The words of frameworks that can do what a term of the question asks for: those nearest to its own first, then the
 /// best known, a handful at most.
 /// \pre unable_to() names such terms

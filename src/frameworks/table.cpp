@@ -77,6 +77,10 @@ using enum spec::RecomputePolicy;
 inline constexpr Set<spec::RecomputePolicy> all{none, selective, full};
 }  // namespace recomputes
 
+namespace modules {
+using enum spec::RecomputeModule;
+}
+
 namespace optimizers {
 using enum spec::Optimizer;
 /// torch.optim (Muon since torch 2.9). Nothing is updated where nothing is trained.

@@ -90,7 +90,8 @@ struct Space {
   List<spec::Sharding> shardings;  ///< weakest first
   List<spec::Schedule> schedules;
   List<spec::Offload> offloads;
-  bool splits_models = true;  ///< by tensor, pipeline, context or expert parallelism
+  List<spec::RecomputeModule> modules;  ///< of selective recompute, cheapest first, each with those before it
+  bool splits_models = true;            ///< by tensor, pipeline, context or expert parallelism
 };
 
 /// The contents of a file of presets/frameworks.

@@ -53,6 +53,7 @@ constexpr std::array layout_terms{
     LayoutTerm{"ep", "ep", "ranks that share experts"},
     LayoutTerm{"etp", "etp", "ranks that share an expert"},
     LayoutTerm{"micro_batch", "micro-batch", ""},
+    LayoutTerm{"recompute_modules", "of", ""},
     LayoutTerm{"cuda_graph", "graphs", ""},
 };
 
@@ -75,7 +76,8 @@ std::string degree_words(std::string_view term, const std::string& value) {
 
 /// Words that belong to the one before: "tp 4 sp", "pp 4 x 2", "8 x a100-80".
 bool is_part_of_last(std::string_view term) {
-  constexpr std::array<std::string_view, 6> parts{"gpus", "sp", "vpp", "schedule", "cp_exchange", "etp"};
+  constexpr std::array<std::string_view, 7> parts{
+      "gpus", "sp", "vpp", "schedule", "cp_exchange", "etp", "recompute_modules"};
   return quantity::contains(parts, term);
 }
 

@@ -96,6 +96,7 @@ constexpr std::array spread_terms{
     SpreadTerm{"ep", "ep ", "1"},
     SpreadTerm{"sharding", "", "none"},
     SpreadTerm{"recompute", "recompute ", "none"},
+    SpreadTerm{"recompute_modules", "of ", ""},
     SpreadTerm{"recompute_kept", "but for ", ""},
     SpreadTerm{"offload", "offload ", "none"},
 };

@@ -4,6 +4,7 @@
 
 #include "frameworks/table.hpp"
 #include "quantity/lists.hpp"
+#include "spec/names.hpp"
 #include "spec/traits.hpp"
 
 #include <algorithm>
@@ -122,26 +123,41 @@ bool smaller_loss(Changed& run, Larger, std::size_t step) {
   return true;
 }
 
+/// Whether a way to recompute covers all that another one does, and more.
+bool covers_more(const spec::Recompute& way, const spec::Recompute& than) {
+  using enum spec::RecomputePolicy;
+  if (way.policy == full) return than.policy != full || than.layers != spec::RecomputeLayers::all;
+  const auto covers = [&](spec::RecomputeModule module) { return quantity::contains(way.modules, module); };
+  const bool holds_more = !than.modules.empty() && way.modules.size() > than.modules.size();
+  return than.policy == none || (holds_more && std::ranges::all_of(than.modules, covers));
+}
+
+/// Parts that somebody named belong to one way.
 bool recompute(Changed& run, Larger, std::size_t step) {
-  using spec::RecomputePolicy;
   auto& recompute = run.question.training.recompute;
-  const bool covers_all = recompute.layers == spec::RecomputeLayers::all;
-  if (step > 1 || (recompute.policy == RecomputePolicy::full && covers_all)) return false;
-  const bool selective = step == 0;
+  const auto way = frameworks::ways_to_recompute(run.question).at(step + 1);
+  const bool is_full = way.policy == spec::RecomputePolicy::full;
   const bool can_be_full =
       recompute.modules.empty() && recompute.kept.empty() && run.question.training.method != spec::Method::prefix;
-  if (!selective && !can_be_full) return false;
-  if (selective && recompute.policy != RecomputePolicy::none) return false;
-  recompute = {};
-  recompute.policy = selective ? RecomputePolicy::selective : RecomputePolicy::full;
-  if (selective) {
+  if (!covers_more(way, recompute) || (is_full && !can_be_full)) return false;
+  recompute = way;
+  if (is_full) {
+    say(run, {{"recompute", "full"}}, "every layer computed again in the backward pass",
+        "time: a second forward pass, a third more compute (Chen et al. 2016, arXiv:1604.06174)");
+  } else if (way.modules.empty()) {
     say(run, {{"recompute", "selective"}}, "attention computed again in the backward pass",
         "time: 2 to 3 % more compute (Korthikanti et al. 2022, arXiv:2205.05198 section 5)");
   } else {
-    say(run, {{"recompute", "full"}}, "every layer computed again in the backward pass",
-        "time: a second forward pass, a third more compute (Chen et al. 2016, arXiv:1604.06174)");
+    const auto names = quantity::mapped(way.modules, spec::name_of<spec::RecomputeModule>);
+    say(run, {{"recompute", "selective"}, {"recompute_modules", quantity::joined(names, ",")}},
+        quantity::joined(names, " and ") + " computed again in the backward pass",
+        "time: these parts run twice (Megatron-LM core/transformer/transformer_config.py, recompute_modules)");
   }
   return true;
+}
+
+std::size_t ways_to_recompute(const spec::Question& question, Larger) {
+  return frameworks::ways_to_recompute(question).size() - 1;
 }
 
 constexpr std::int64_t advised_rank = 16;
@@ -253,7 +269,7 @@ constexpr Change rows[] = {
     {ChangeKind::sequence_parallel, steps<1>, sequence_parallel},
     {ChangeKind::sharding, steps<2>, shard_states},   // the same result and as much communication
     {ChangeKind::sharding, steps<2>, shard_weights},  // the same result, later
-    {ChangeKind::recompute, steps<2>, recompute},
+    {ChangeKind::recompute, ways_to_recompute, recompute},
     {ChangeKind::micro_batch, smaller_micro_batches, smaller_micro_batch},
     {ChangeKind::reference, steps<1>, precomputed_reference},
     {ChangeKind::sequence, steps<8>, shorter_sequence},

@@ -6,6 +6,7 @@
 #include "llmcalc/trust/verdict_kind.hpp"
 #include "program/build.hpp"
 #include "program/count.hpp"
+#include "quantity/lists.hpp"
 #include "search/inner/plan_units.hpp"
 
 #include <algorithm>
@@ -35,13 +36,16 @@ std::vector<std::int64_t> virtual_stages(const spec::RunChoices& choices, std::i
   return pp == 1 ? std::vector<std::int64_t>{1} : divisors(quantity::ceil_divide(layers, pp));
 }
 
-std::vector<spec::Recompute> recomputes_of(const spec::RunChoices& choices) {
-  if (!choices.recompute.empty()) return choices.recompute;
-  using spec::RecomputePolicy;
-  std::vector<spec::Recompute> policies(3);
-  policies[1].policy = RecomputePolicy::selective;
-  policies[2].policy = RecomputePolicy::full;
-  return policies;
+/// Ways to recompute of any base: those that compute nothing again first, as bounds take the first for the least work.
+std::vector<spec::Recompute> recomputes_of(std::span<const spec::RunChoices> choices) {
+  std::vector<spec::Recompute> ways;
+  for (const spec::RunChoices& own : choices) {
+    for (const spec::Recompute& way : own.recompute) {
+      if (!quantity::contains(ways, way)) ways.push_back(way);
+    }
+  }
+  std::ranges::stable_sort(ways, {}, &spec::Recompute::policy);
+  return ways;
 }
 
 /// The rule that these stages break whatever else is chosen: with everything else at its plainest, one that holds with
@@ -176,6 +180,8 @@ spec::RunChoices choices_of(const spec::Question& question, const spec::RunChoic
       if (row.exchanges.has(exchange)) choices.cp_exchange.push_back(exchange);
     }
   }
+  if (choices.recompute.empty()) choices.recompute = frameworks::ways_to_recompute(question);
+  std::erase_if(choices.recompute, [&](const spec::Recompute& way) { return !row.recomputes.has(way.policy); });
   return choices;
 }
 
@@ -192,9 +198,8 @@ void add_profiles(std::span<const spec::Recompute> recomputes, PlanSpace::Base& 
   base.question.training.recompute = {};
 }
 
-PlanSpace::Base base_of(std::uint32_t index, const PlanQuestion& plan, std::span<const spec::Recompute> recomputes) {
-  const spec::Question& question = plan.bases[index];
-  const auto choices = choices_of(question, plan.startable.empty() ? plan.choices : plan.startable[index]);
+PlanSpace::Base base_of(const PlanQuestion& plan, const spec::Question& question, const spec::RunChoices& choices,
+                        std::span<const spec::Recompute> recomputes) {
   PlanSpace::Base base{question, choices, {}, {}, nullptr, timing::Links(accelerator_of(question)), {}, 0, {}, {}, {}};
   add_profiles(recomputes, base);
   if (follows_sharding(question, plan.choices)) {
@@ -226,8 +231,14 @@ std::vector<std::uint32_t> fastest_first(const std::vector<spec::Question>& base
 PlanSpace::PlanSpace(PlanQuestion question) : parts_(std::make_unique<Parts>()) {
   parts_->question = std::move(question);
   const PlanQuestion& plan = parts_->question;
-  parts_->recomputes = recomputes_of(plan.choices);
-  for (std::uint32_t i = 0; i < plan.bases.size(); ++i) parts_->bases.push_back(base_of(i, plan, parts_->recomputes));
+  std::vector<spec::RunChoices> choices;
+  for (std::size_t i = 0; i < plan.bases.size(); ++i) {
+    choices.push_back(choices_of(plan.bases[i], plan.startable.empty() ? plan.choices : plan.startable[i]));
+  }
+  parts_->recomputes = recomputes_of(choices);
+  for (std::size_t i = 0; i < plan.bases.size(); ++i) {
+    parts_->bases.push_back(base_of(plan, plan.bases[i], choices[i], parts_->recomputes));
+  }
   for (const std::uint32_t i : fastest_first(plan.bases)) {
     add_units(i, plan.bases[i], parts_->bases[i].choices, parts_->units);
   }

@@ -182,10 +182,12 @@ Bytes UnitSearch::least_memory(const PricedPolicy& policy, const Pipeline& pipel
 }
 
 /// Whether all that the cell may still hold is ruled out: a stage has the mean of all work or more of it, and no policy
-/// makes less of it.
+/// makes less of it than the first, unless several recompute different layers in full.
 bool UnitSearch::is_too_slow(const Pipeline& pipeline) {
-  if (!space_.question().prunes) return false;
-  question_.training.recompute = space_.recomputes().front();
+  const auto ways = space_.recomputes();
+  const bool is_least = ways.size() == 1 || ways.front().policy != spec::RecomputePolicy::full;
+  if (!space_.question().prunes || !is_least) return false;
+  question_.training.recompute = ways.front();
   PricedProgram& priced = program_of(0, pipeline);
   if (!priced.least_work) {
     Seconds work;

@@ -215,7 +215,7 @@ void UnitSearch::add_cells(PipelineCells& pipeline) {
       cell.legal.clear();
       for (const spec::Recompute& policy : space_.recomputes()) {
         question_.training.recompute = policy;
-        const bool can = frameworks::row_of(question_.training.framework).recomputes.has(policy.policy);
+        const bool can = quantity::contains(choices.recompute, policy);
         cell.legal.push_back(can ? legal & legal_variants(frameworks::LooksAt::policy) : 0);
       }
       cell.sharded = &sharded;

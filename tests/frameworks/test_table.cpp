@@ -1,9 +1,13 @@
 // The one table of frameworks: complete, and of one mind.
+#include "../answer/asking.hpp"
 #include "catch.hpp"
 #include "frameworks/table.hpp"
+#include "quantity/lists.hpp"
+#include "spec/names.hpp"
 #include "spec/traits.hpp"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 using namespace llmcalc;
@@ -34,6 +38,35 @@ TEST_CASE("a search begins with what shards least") {
     CHECK(spec::zero_stage(row->space.shardings.front()) <= spec::zero_stage(*(row->space.shardings.end() - 1)));
     CHECK(row->space.offloads.front() == spec::Offload::none);
   }
+}
+
+namespace {
+
+/// The modules of each selective way, by their words; "core" for the attention core, "none" and "full" for those.
+std::string ways_of(const std::string& line) {
+  const auto names = [](const spec::Recompute& way) -> std::string {
+    if (way.policy != spec::RecomputePolicy::selective) return std::string(spec::name_of(way.policy));
+    const auto modules = quantity::mapped(way.modules, spec::name_of<spec::RecomputeModule>);
+    return modules.empty() ? "core" : quantity::joined(modules, "+");
+  };
+  return quantity::joined(quantity::mapped(frameworks::ways_to_recompute(test::question(line)), names), ", ");
+}
+
+}  // namespace
+
+// What Megatron Core refuses: core/transformer/transformer_config.py, __post_init__; what its users recompute:
+// Megatron-Bridge scripts/performance, recompute_modules of DeepSeek-V3 and Kimi K2 ("mla_up_proj"), of Qwen3
+// "moe_act".
+TEST_CASE("a search recomputes the parts that Megatron Core has a word for where the model has them") {
+  CHECK(ways_of("--model llama-3-8b --framework megatron") == "none, mlp, full");
+  CHECK(ways_of("--model llama-3-8b --framework megatron --attention eager") == "none, mlp, core, full");
+  CHECK(ways_of("--model qwen3-30b-a3b --framework megatron-bridge") == "none, moe_act, full");
+  CHECK(ways_of("--model qwen3-30b-a3b --framework megatron --grouped-experts 0") == "none, core, full");
+  CHECK(ways_of("--model deepseek-v3 --framework megatron") == "none, mla_up_proj, mla_up_proj+moe_act, full");
+  CHECK(ways_of("--model deepseek-v3 --framework megatron --compute fp8-e4m3") == "none, mla_up_proj, core, full");
+  CHECK(ways_of("--model deepseek-v3 --framework megatron --compute mxfp8 --gpu b200-sxm") ==
+        "none, mla_up_proj, mla_up_proj+moe_act, core, full");
+  CHECK(ways_of("--model deepseek-v3 --framework torchtitan") == "none, core, full");
 }
 
 TEST_CASE("a search tries only what the framework can do") {

@@ -170,7 +170,7 @@ class BruteForce {
     if (l_.dp * l_.cp == 1) shardings = {Sharding::none};
     for (const auto sharding : shardings)
       for (const auto offload : offloads)
-        for (std::uint32_t recompute = 0; recompute < 3; ++recompute) {
+        for (std::uint32_t recompute = 0; recompute < space_.recomputes().size(); ++recompute) {
           l_.sharding = sharding;
           c_.offload = offload;
           c_.recompute = recompute;

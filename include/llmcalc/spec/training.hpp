@@ -161,6 +161,8 @@ struct Recompute {
   std::int64_t count = 1;                ///< the n of `layers`: 2 in "every-2"
   std::vector<RecomputeModule> modules;  ///< of selective recompute; empty: the attention core
   std::vector<KeptResult> kept;          ///< of full recompute
+
+  friend bool operator==(const Recompute&, const Recompute&) = default;
 };
 
 /// A module whose adapters have a rank of their own.

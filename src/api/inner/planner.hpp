@@ -89,14 +89,20 @@ class Startable {
   void narrow(search::PlanQuestion& question);
 
  private:
-  /// Framework, whether there are several accelerators, and method.
-  using Kind = std::tuple<spec::Framework, bool, spec::Method>;
+  struct Kind {
+    spec::Framework framework;
+    bool has_several;  ///< accelerators
+    spec::Method method;
+    std::vector<spec::Recompute> recomputes;  ///< that a search would try
+
+    friend bool operator==(const Kind&, const Kind&) = default;
+  };
 
   struct Known {
     Kind kind;
     std::vector<spec::Sharding> shardings;  ///< empty: all, and so of offloads
     std::vector<spec::Offload> offloads;
-    std::vector<spec::RecomputePolicy> recomputes;
+    std::vector<spec::Recompute> recomputes;
   };
 
   const Known& of(const spec::Question& base);
