@@ -68,6 +68,8 @@ class ReportBuilder {
     const search::Choice& choice = findings.best.front().choice;
     const spec::Question question = space_.question_of(choice);
     report.estimate = answer::estimate(question);
+    const bool is_tight = report.estimate->verdict.kind == trust::VerdictKind::tight;
+    if (is_tight && findings.sure) report.sure = rows({*findings.sure}).front();
     quantity::append(report.warnings, report.estimate->warnings);
     report.fit_command = fit_command(asked_, plan_.bases[choice.base].varied, question);
     const auto model = hub_id(asked_, plan_.bases[choice.base].varied);

@@ -167,9 +167,8 @@ read::PlanWords Planner::resolve(const std::vector<Given>& words) const {
   return read::resolve_plan(words, config_, sources_.catalogue);
 }
 
-search::PlanSpace Planner::space(const read::PlanWords& plan, bool strict) const {
+search::PlanSpace Planner::space(const read::PlanWords& plan) const {
   search::PlanQuestion question = options_.asked;
-  question.strict = strict;
   for (const auto& base : plan.bases) question.bases.push_back(base.resolved.question);
   question.choices = plan.choices;
   startable_.narrow(question);

@@ -57,19 +57,6 @@ void refuse_barrier(const search::PlanSpace& space) {
                  std::string(rule->hint));
 }
 
-bool is_tight(const render::PlanReport& report) {
-  return report.estimate && report.estimate->verdict.kind == trust::VerdictKind::tight;
-}
-
-/// The best of the same runs under --strict, where there is one.
-std::optional<render::PlanRow> surely(const Planner& planner, const read::PlanWords& plan, const PlanOptions& options,
-                                      const Sources& sources) {
-  const search::PlanSpace space = planner.space(plan, true);
-  const Searched searched = sources.around.search(space, options.search);
-  if (searched.share < 1.0 || searched.findings.best.empty()) return std::nullopt;
-  return plan_report({options.words, planner.source()}, plan, space, searched.findings).best.front();
-}
-
 Reply search_once(const Planner& planner, const PlanOptions& options, const Sources& sources) {
   const auto words = options.largest == Largest::nothing ? options.words : planner.grown(options.words);
   const read::PlanWords plan = planner.bases(words);
@@ -80,9 +67,8 @@ Reply search_once(const Planner& planner, const PlanOptions& options, const Sour
   if (options.largest != Largest::nothing) {
     report.largest_term = words.back().term;  // where grown() puts it
     report.largest_value = words.back().text;
-  } else if (is_tight(report) && searched.share >= 1.0) {
-    report.sure = surely(planner, plan, options, sources);
   }
+  if (options.largest != Largest::nothing || searched.share < 1.0) report.sure.reset();
   warn_of_interrupt(searched.share, report.warnings);
   return reply_of(std::move(report), options);
 }

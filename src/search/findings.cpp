@@ -59,6 +59,11 @@ void Keeper::take(const PlannedRun& run) {
   take_front(run);
 }
 
+void Keeper::take_sure(const PlannedRun& run) {
+  auto& sure = findings_.sure;
+  if (!sure || space_.is_better(run, *sure)) sure = run;
+}
+
 /// Whether a kept run stays before whatever a branch holds of which these are the least figures.
 bool Keeper::surely_better(const PlannedRun& kept, const PlannedRun& least) const {
   const double of_kept = figure(space_, kept);

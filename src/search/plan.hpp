@@ -81,13 +81,14 @@ struct PlannedRun {
 
 /// Findings of a search so far.
 struct Findings {
-  std::int64_t looked_at = 0;     ///< legal layouts, those among them that were ruled out together
-  std::int64_t fitting = 0;       ///< of those that were priced as well, the ones within all limits
-  std::int64_t unanswered = 0;    ///< times that something in the way of the search could not be walked or priced
-  std::string obstacle;           ///< why, of the alphabetically first
-  std::vector<PlannedRun> best;   ///< in order
-  std::vector<PlannedRun> each;   ///< the best of each base that has one, in order
-  std::vector<PlannedRun> front;  ///< no other run takes less memory, time and cost; by time
+  std::int64_t looked_at = 0;      ///< legal layouts, those among them that were ruled out together
+  std::int64_t fitting = 0;        ///< of those that were priced as well, the ones within all limits
+  std::int64_t unanswered = 0;     ///< times that something in the way of the search could not be walked or priced
+  std::string obstacle;            ///< why, of the alphabetically first
+  std::vector<PlannedRun> best;    ///< in order
+  std::vector<PlannedRun> each;    ///< the best of each base that has one, in order
+  std::vector<PlannedRun> front;   ///< no other run takes less memory, time and cost; by time
+  std::optional<PlannedRun> sure;  ///< the best beyond the error bar, where a tight fit is one as well
 
   friend bool operator==(const Findings&, const Findings&) = default;
 };

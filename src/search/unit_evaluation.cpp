@@ -111,7 +111,8 @@ bool UnitSearch::states_fit(const Pipeline& pipeline, std::uint32_t list) try {
   cell_->least = std::min(cell_->least, least);
   if (least > base_->capacity) return false;
   const auto& resting = rests.get(walk, list, pipeline.stages[list]);
-  return !spec::uses_host(question_) || host_has(std::ranges::max(resting, {}, &memory::StageRest::host).host, {});
+  return !spec::uses_host(question_) ||
+         host_has(std::ranges::max(resting, {}, &memory::StageRest::host).host, {}, wanted_fit());
 } catch (const quantity::Overflow&) {
   return false;
 }
@@ -204,7 +205,7 @@ void UnitSearch::compose(PricedPolicy& policy, const Pipeline& pipeline, const O
   take(order);
   const auto saving = saving_needs(policy, pipeline, order);
   const Bytes memory = std::max(memory_of(policy, pipeline, order), needed(policy.recompute, saving.accelerator));
-  if (!fits(memory) || !host_fits(policy, pipeline, order, saving)) return;
+  if (!fits(memory, wanted_fit()) || !host_fits(policy, pipeline, order, saving, wanted_fit())) return;
   if (is_ruled_out(policy.recompute, memory, least_step(policy, pipeline, order))) return;
   for (std::size_t i = 0; i < variants_.size(); ++i) {
     if ((variants >> i & 1U) == 0) continue;
@@ -214,6 +215,7 @@ void UnitSearch::compose(PricedPolicy& policy, const Pipeline& pipeline, const O
     if (!is_within_limits(run)) continue;
     keeper_->count(0, 1);
     keeper_->take(run);
+    if (may_be_surest(run) && host_fits(policy, pipeline, order, saving, Fit::sure)) keeper_->take_sure(run);
   }
   take_variant(variants_.front());
 } catch (const quantity::Overflow&) {
@@ -238,28 +240,33 @@ Bytes UnitSearch::memory_of(PricedPolicy& policy, const Pipeline& pipeline, cons
   return needed(policy.recompute, peaks_[deferred].worst(walk, list, pipeline.stages[list], rests));
 }
 
-bool UnitSearch::fits(Bytes memory) const {
+bool UnitSearch::fits(Bytes memory, Fit fit) const {
   if (memory > base_->capacity) return false;
-  return !space_.question().strict ||
-         trust::judge_accelerator(question_, memory, base_->capacity) == trust::VerdictKind::fits;
+  return fit == Fit::tight || trust::judge_accelerator(question_, memory, base_->capacity) == trust::VerdictKind::fits;
 }
 
-bool UnitSearch::host_has(Bytes of_rank, Bytes of_first) const {
+bool UnitSearch::host_has(Bytes of_rank, Bytes of_first, Fit fit) const {
   const Bytes needed = spec::host_need_of(question_, of_rank) + of_first;
   const auto verdict = trust::judge_host(question_, needed);
-  return verdict == trust::VerdictKind::fits || (verdict == trust::VerdictKind::tight && !space_.question().strict);
+  return verdict == trust::VerdictKind::fits || (verdict == trust::VerdictKind::tight && fit == Fit::tight);
+}
+
+/// Whether it may be the best that fits beyond the error bar, as far as its accelerator goes. A search in which nothing
+/// else counts has no other best.
+bool UnitSearch::may_be_surest(const PlannedRun& run) const {
+  return wanted_fit() == Fit::tight && !keeper_->is_surely_beaten(run) && fits(run.memory, Fit::sure);
 }
 
 /// Runs that rest on the accelerator but for paged states ask nothing of its host.
 bool UnitSearch::host_fits(PricedPolicy& policy, const Pipeline& pipeline, const Order& order,
-                           const memory::CheckpointNeeds& saving) {
+                           const memory::CheckpointNeeds& saving, Fit fit) {
   if (!spec::uses_host(question_)) return true;
   const bool deferred = order.schedule == spec::Schedule::zero_bubble;
   const std::uint32_t list = order.cut->stages[policy.recompute];
   auto& rests = cell_->rests[policy.recompute];
   const auto& walk = walk_of(policy, deferred);
   const Bytes of_rank = peaks_[deferred].highest_host(walk, list, pipeline.stages[list], rests);
-  return host_has(of_rank + saving.host_of_each, saving.host_of_first);
+  return host_has(of_rank + saving.host_of_each, saving.host_of_first, fit);
 }
 
 /// Needs while a checkpoint is written: what rests on a stage counts there; gradients and activations are gone.
@@ -338,7 +345,7 @@ bool UnitSearch::is_ruled_out(std::uint32_t recompute, Bytes memory, Seconds lea
   if (!is_within_limits(planned(recompute, memory, step, Failures::none))) return true;
   if (base_->clock && !base_->clock->surely_ends(step)) return false;
   const PlannedRun least = planned(recompute, memory, step);
-  return !is_within_limits(least) || keeper_->is_beaten(least);
+  return !is_within_limits(least) || (keeper_->is_beaten(least) && !may_be_surest(least));
 }
 
 bool UnitSearch::is_within_limits(const PlannedRun& run) const {

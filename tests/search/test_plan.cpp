@@ -95,7 +95,11 @@ void check_pruned(search::PlanQuestion question) {
   question.prunes = false;
   const auto all = search::plan(search::PlanSpace(question));
   question.prunes = true;
-  const auto pruned = search::plan(search::PlanSpace(std::move(question)));
+  const auto pruned = search::plan(search::PlanSpace(question));
+  question.strict = true;
+  const auto strict = search::plan(search::PlanSpace(std::move(question)));
+  CHECK(pruned.sure.has_value() == !strict.best.empty());
+  if (pruned.sure) CHECK(*pruned.sure == strict.best.front());
   CHECK(pruned.best == all.best);
   CHECK(pruned.each == all.each);
   CHECK(pruned.front == all.front);

@@ -119,9 +119,7 @@ class Planner {
   /// layout is within the limits.
   read::PlanWords bases(const std::vector<read::Given>& words) const;
 
-  search::PlanSpace space(const read::PlanWords& plan) const { return space(plan, options_.asked.strict); }
-  /// \param strict  whether a fit inside the error bar is none
-  search::PlanSpace space(const read::PlanWords& plan, bool strict) const;
+  search::PlanSpace space(const read::PlanWords& plan) const;
 
   /// The question that a command for one of the runs is checked against.
   FitSource source() const { return {sources_.catalogue, config_, options_.presets, options_.calibration}; }

@@ -189,8 +189,15 @@ class Keeper {
   /// A run within all limits.
   void take(const PlannedRun& run);
 
+  /// A run within all limits and beyond the error bar.
+  void take_sure(const PlannedRun& run);
+
   /// Whether nothing of which these are the least figures is among the best, the best of its base or on the front.
   bool is_beaten(const PlannedRun& least);
+  /// Whether nothing of which these are the least figures is the best beyond the error bar.
+  bool is_surely_beaten(const PlannedRun& least) const {
+    return findings_.sure && surely_better(*findings_.sure, least);
+  }
   void count(std::int64_t looked_at, std::int64_t fitting) {
     findings_.looked_at += looked_at;
     findings_.fitting += fitting;
@@ -228,6 +235,9 @@ struct PricedPolicy {
   PricedProgram& program;                                   ///< of the unit's first variant
   std::array<std::optional<memory::StageWalk>, 2> walks{};  ///< by whether weights' gradients are deferred
 };
+
+/// A fit that may lie inside the error bar, or one beyond it.
+enum class Fit { tight, sure };
 
 /// Every loop fixes one part of the question; the innermost composes a run. Storage is kept from unit to unit.
 class UnitSearch {
@@ -272,10 +282,12 @@ class UnitSearch {
   quantity::Bytes needed(std::uint32_t recompute, quantity::Bytes allocated) const;
   quantity::Bytes memory_of(PricedPolicy& policy, const Pipeline& pipeline, const Order& order);
   memory::CheckpointNeeds saving_needs(PricedPolicy& policy, const Pipeline& pipeline, const Order& order);
-  bool fits(quantity::Bytes memory) const;
-  bool host_has(quantity::Bytes of_rank, quantity::Bytes of_first) const;
+  bool fits(quantity::Bytes memory, Fit fit) const;
+  bool host_has(quantity::Bytes of_rank, quantity::Bytes of_first, Fit fit) const;
   bool host_fits(PricedPolicy& policy, const Pipeline& pipeline, const Order& order,
-                 const memory::CheckpointNeeds& saving);
+                 const memory::CheckpointNeeds& saving, Fit fit);
+  bool may_be_surest(const PlannedRun& run) const;
+  Fit wanted_fit() const { return space_.question().strict ? Fit::sure : Fit::tight; }
   const std::vector<timing::Passes>& work_of(PricedProgram& program, std::uint32_t recompute, std::uint32_t list,
                                              Stages stages);
   quantity::Seconds least_step(PricedPolicy& policy, const Pipeline& pipeline, const Order& order);
