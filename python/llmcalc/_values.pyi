@@ -977,6 +977,8 @@ class FromOptions(TypedDict, total=False):
     fused_kernels: Option
     launch_blocking: Option
     transformer_impl: Option
+    mtp_num_layers: Option
+    mtp_use_repeated_layer: Option
     grouped_experts: Option
     cuda_graph: Option
     fp8_scaling: Option

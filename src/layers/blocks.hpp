@@ -11,6 +11,11 @@ void embedding_block(const Context& context, Block& block);
 void layer_block(const Context& context, const spec::LayerKind& kind, bool input_needs_gradient, Block& block);
 void head_block(const Context& context, bool input_needs_gradient, Block& block);
 
+// What stands around the layers that predict a token further ahead than the next.
+
+void further_input_block(const Context& context, Block& block);
+void further_head_block(const Context& context, Block& block);
+
 /// The head of a reward or value model: one number a position, and its loss where the model is trained.
 void score_block(const Context& context, Block& block);
 

@@ -58,6 +58,37 @@ void embedding_block(const Context& c, Block& block) {
   b.output(b.dropout(x, "embedding dropout"));
 }
 
+/// Hidden state and embedding of the token that follows it, each normed, through one matrix, whose parts the ranks
+/// gather before each takes its positions again (DeepSeek-V3, arXiv:2412.19437 section 2.2; Megatron-LM
+/// core/transformer/multi_token_prediction.py, MultiTokenPredictionLayer._concat_embeddings). The last stage of several
+/// has a token table for it.
+void further_input_block(const Context& c, Block& block) {
+  const std::int64_t width = c.shape().hidden;
+  block.name = "further token";
+  BlockBuilder b(c, block);
+  const Value hidden = b.input("hidden state", c.tokens / c.sp, width, c.differentiates);
+  const Value token = look_up(b, width);
+  Weight& table = block.weights.back();
+  table.tied = true;
+  table.has_sharer = false;
+  table.shared = c.stages == 1;
+  const Value next = b.norm(token, "embedding norm");
+  const Value before = b.norm(hidden, "hidden norm");
+  const Value joined = b.value("joined", hidden.rows, 2 * width, hidden.width, c.differentiates);
+  b.append({.kind = OpKind::permutation, .name = "joined", .inputs = {next.id, before.id}, .outputs = {joined.id}});
+  const Value part = b.linear(joined, {Role::embedding_in, joined.columns, width, false, Cut::columns});
+  Op gather{.kind = OpKind::permutation, .name = "projected", .inputs = {part.id}};
+  const Value x = b.value(gather.name, hidden.rows, width, part.width, c.differentiates);
+  gather.outputs = {x.id};
+  if (c.tp > 1)
+    gather.messages.push_back({Collective::all_gather, RankGroup::tensor, false, false, c.sp * b.size(x.id)});
+  if (c.sp > 1)
+    gather.messages.push_back({Collective::all_gather, RankGroup::tensor, true, false, c.sp * b.size(x.id)});
+  if (c.tp > 1) b.append(gather);
+  b.output(c.tp > 1 ? x : part);
+  block.checkpointed = c.training.recompute.policy == spec::RecomputePolicy::full;
+}
+
 void bridge_block(const Context& c, Block& block) {
   const auto& shape = c.shape();
   block.name = "decoder embedding";

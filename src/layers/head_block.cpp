@@ -2,6 +2,8 @@
 #include "layers/inner/builder.hpp"
 #include "layers/inner/parts.hpp"
 
+#include <algorithm>
+
 namespace llmcalc::layers {
 
 namespace {
@@ -63,6 +65,19 @@ void head_block(const Context& c, bool input_needs_gradient, Block& block) {
     w.tied = shape.tied;
     w.shared = c.shares_table;
   }
+}
+
+/// Norm of its own, then the model's head and another loss; the next prediction reads what was normed (Megatron-LM
+/// core/transformer/multi_token_prediction.py, MultiTokenPredictionLayer._postprocess; core/models/gpt/gpt_model.py,
+/// GPTModel._postprocess).
+void further_head_block(const Context& c, Block& block) {
+  head_block(c, c.differentiates, block);
+  block.name = "further head";
+  for (Weight& w : block.weights) w.tied = w.shared = w.role == Role::head;
+  const auto multiplies = [&](const Op& op) {
+    return op.weight != no_weight && block.weights[op.weight].role == Role::head;
+  };
+  block.output = std::ranges::find_if(block.ops, multiplies)->inputs[0];
 }
 
 /// trl and transformers, AutoModelForSequenceClassification with num_labels=1: a matrix of hidden x 1 without bias.

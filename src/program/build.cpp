@@ -243,12 +243,15 @@ void order_blocks(const spec::Model& model, std::int64_t unprompted, Program& pr
 
 /// Layers of one of pp * vpp chunks: equally many, the first ones taking one more where it does not come out even.
 /// Where the first or last stage has a number of its own, the other stages share the rest (Megatron-LM
-/// core/transformer/transformer_block.py, get_num_layers_to_build).
-std::int64_t layers_of_chunk(const spec::Layout& layout, std::int64_t layers, std::int64_t chunk) {
+/// core/transformer/transformer_block.py, get_num_layers_to_build). What predicts further tokens stands in the place of
+/// layers of the last one (Megatron-Bridge recipes/deepseek/deepseek_v3.py, layout_map).
+std::int64_t layers_of_chunk(const spec::Layout& layout, std::int64_t layers, std::int64_t chunk, bool spares_last) {
   const auto& first = layout.first_stage_layers;
   const auto& last = layout.last_stage_layers;
   if (!first && !last) {
     const std::int64_t chunks = layout.pp * layout.vpp;
+    const std::int64_t most = quantity::ceil_divide(layers, chunks);
+    if (spares_last && most * (chunks - 1) <= layers) return std::min(most, layers - chunk * most);
     return layers / chunks + (chunk < layers % chunks ? 1 : 0);
   }
   const std::int64_t stage = chunk % layout.pp;
@@ -270,12 +273,59 @@ void cut_chunks(const spec::Question& question, Program& program) {
   program.chunks.clear();
   std::int64_t position = 0;
   for (std::int64_t i = 0; i < chunks; ++i) {
-    std::int64_t end = position + layers_of_chunk(layout, counted, i);
+    std::int64_t end = position + layers_of_chunk(layout, counted, i, question.training.mtp_num_layers > 0);
     if (i == 0 && !ends_count) ++end;
     if (i == chunks - 1 && !ends_count) ++end;
     program.chunks.push_back({static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(end)});
     position = end;
   }
+}
+
+/// Kinds of a layer that predicts further: the last that attends, and the last MLP behind it where layers are one or
+/// the other (Nemotron's mtp_hybrid_override_pattern "*E").
+std::vector<std::size_t> further_kinds(const spec::Model& model) {
+  const auto last = [&](const auto& has) {
+    const auto found = std::ranges::find_if(model.layers.rbegin(), model.layers.rend(),
+                                            [&](std::uint8_t kind) { return has(model.kinds[kind]); });
+    return std::size_t{found == model.layers.rend() ? model.layers.back() : *found};
+  };
+  const auto attends = [](const spec::LayerKind& kind) {
+    return std::holds_alternative<spec::GroupedAttention>(kind.mixer) ||
+           std::holds_alternative<spec::LatentAttention>(kind.mixer);
+  };
+  const auto transforms = [](const spec::LayerKind& kind) { return !std::holds_alternative<spec::NoMlp>(kind.mlp); };
+  const std::size_t attention = last(attends);
+  if (transforms(model.kinds[attention])) return {attention};
+  return {attention, last(transforms)};
+}
+
+/// Appends what predicts one token further, and lists it in the order in which it runs.
+/// \param repeated  its weights are those of the first
+void append_further(const spec::Question& question, const layers::Context& context, bool repeated, Program& program,
+                    std::vector<std::uint16_t>& order) {
+  const std::size_t first = program.blocks.size();
+  const auto append = [&]() -> layers::Block& {
+    order.push_back(static_cast<std::uint16_t>(program.blocks.size()));
+    return program.blocks.emplace_back();
+  };
+  layers::further_input_block(context, append());
+  for (const std::size_t kind : further_kinds(question.model))
+    layers::layer_block(context, question.model.kinds[kind], context.differentiates, append());
+  layers::further_head_block(context, append());
+  for (std::size_t i = first; repeated && i < program.blocks.size(); ++i) {
+    for (layers::Weight& w : program.blocks[i].weights) w.tied = w.shared = true;
+  }
+}
+
+/// Puts what predicts further tokens between the layers and the head, on the last stage (Megatron-LM
+/// core/transformer/multi_token_prediction.py, mtp_on_this_rank).
+void add_further_tokens(const spec::Question& question, const layers::Context& context, Program& program) {
+  const spec::Training& training = question.training;
+  std::vector<std::uint16_t> order;
+  for (std::int64_t i = 0; i < training.mtp_num_layers; ++i)
+    append_further(question, context, i > 0 && training.mtp_use_repeated_layer, program, order);
+  program.sequence.insert(program.sequence.end() - 1, order.begin(), order.end());
+  program.chunks.back().last += static_cast<std::uint32_t>(order.size());
 }
 
 /// Layers that come before everything trained: autograd keeps nothing of them.
@@ -320,6 +370,7 @@ void build_program(const spec::Question& question, const frameworks::Profile& pr
   const std::vector<std::uint16_t> plain = companions ? program.sequence : std::vector<std::uint16_t>();
   choose_recomputed_layers(by_module(question, profile), kinds, first_open, program);
   add_remainder(question, context.trains_base, program);
+  add_further_tokens(question, context, program);
   program.companions.clear();
   if (companions) add_companions(question, profile, plain, program);
   add_towers(question, profile, program);

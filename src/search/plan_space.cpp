@@ -91,12 +91,14 @@ void add_cut(const PlanSpace::Base& base, std::span<const spec::Recompute> recom
 /// Layers that are recomputed in groups are blocks of their own, which depend on what layers stand in a stage.
 bool groups_layers(const spec::Recompute& recompute) { return recompute.layers == spec::RecomputeLayers::uniform; }
 
-/// The pipeline that a cut belongs to. A tied head has a table of its own where there are several stages.
+/// The pipeline that a cut belongs to. A tied head, and a prediction further ahead, has a table of its own where there
+/// are several stages.
 Pipeline& pipeline_of(std::int64_t pp, std::int64_t vpp, bool grouped, PlanSpace::Base& base) {
   auto& pipelines = base.pipelines;
   const bool starts = pipelines.empty() || pipelines.back().pp != pp || grouped;
   if (!starts) return pipelines.back();
-  const bool own_table = pp > 1 && base.question.model.shape.tied;
+  const auto& question = base.question;
+  const bool own_table = pp > 1 && (question.model.shape.tied || question.training.mtp_num_layers > 0);
   const auto place = static_cast<std::uint32_t>(pipelines.size());
   pipelines.push_back({pp, grouped ? vpp : 1, grouped ? place : (own_table ? 1U : 0U), {}, {}});
   return pipelines.back();

@@ -141,6 +141,7 @@ TEST_CASE("every option of a run, said again as the answer shows it, is the same
        {{"model", "llama-3.1-8b"}, {"gpu", "h100-sxm"}},
        with({{"framework", "megatron"}, {"recompute", "selective"}}),
        with({{"framework", "megatron"}, {"compute", "fp8"}}),
+       with({{"framework", "megatron"}, {"mtp_num_layers", "2"}}),
        with({{"framework", "torchtitan"}, {"compute", "fp8"}}),
        with({{"offload", "activations"}, {"recompute", "full"}}),
        with({{"framework", "deepspeed"}, {"sharding", "zero3"}, {"offload", "optimizer"}}),

@@ -167,10 +167,13 @@ TEST_CASE("a launch of Megatron-LM, torchtitan or DeepSpeed for one machine of e
   read_back_of_one_machine(cases_of_trainers[0]);
 }
 
-TEST_CASE("what Megatron-LM's options alone say of types and recomputation is read back as it was asked") {
-  for (const std::string more : {"--compute fp8-e4m3", "--compute mxfp8", "--compute nvfp4", "--recompute block-4",
-                                 "--recompute uniform-2", "--recompute selective --recompute-modules mlp",
-                                 "--model deepseek-v3 --recompute selective --recompute-modules mla_up_proj,moe_act"}) {
+TEST_CASE(
+    "what Megatron-LM's options alone say of types, recomputation and further tokens is read back as it was asked") {
+  for (const std::string more :
+       {"--compute fp8-e4m3", "--compute mxfp8", "--compute nvfp4", "--recompute block-4", "--recompute uniform-2",
+        "--recompute selective --recompute-modules mlp", "--model deepseek-v3 --mtp-num-layers 1",
+        "--model deepseek-v3 --mtp-num-layers 2 --mtp-use-repeated-layer 1",
+        "--model deepseek-v3 --recompute selective --recompute-modules mla_up_proj,moe_act"}) {
     const auto question =
         test::question("--model llama-3-8b --framework megatron --gpu b200-sxm:8 --seq 2048 --grad-accum 4 " + more);
     const auto launches = dialects::launches(question);

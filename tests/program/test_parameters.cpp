@@ -59,6 +59,35 @@ TEST_CASE("counts without a published integer round to the published number or s
   CHECK(explained == 272);
 }
 
+// Elements of the published files that belong to the layers for further tokens alone, without copies of table and head.
+TEST_CASE("a layer that predicts further has the parameters of the published one, once however often it is passed") {
+  int exact = 0;
+  for (const auto& preset : read::Catalogue().models()) {
+    if (!preset.checkpoint.mtp_unique) continue;
+    INFO(preset.id);
+    spec::Question q = test::ask(preset.shape, 128, 1);
+    const auto count = [&](std::int64_t passes, bool repeated) {
+      q.training.mtp_num_layers = passes;
+      q.training.mtp_use_repeated_layer = repeated;
+      return program::count_parameters(test::program_of(q)).total;
+    };
+    const std::int64_t plain = count(0, false);
+    const std::int64_t layer = count(1, false) - plain;
+    CHECK(count(2, false) == plain + 2 * layer);
+    CHECK(count(2, true) == plain + layer);
+    CHECK(layer == *preset.checkpoint.mtp_unique);
+    const auto work = [&](std::int64_t passes) {
+      q.training.mtp_num_layers = passes;
+      return quantity::in_flops(program::count_work(test::program_of(q)).model());
+    };
+    const double pass = work(1) - work(0);
+    CHECK(pass > 6.0 * 128 * static_cast<double>(preset.shape.hidden * preset.shape.vocab));  // a head for each
+    CHECK(work(2) == Approx(work(0) + 2 * pass).epsilon(1e-12));
+    ++exact;
+  }
+  CHECK(exact == 11);
+}
+
 TEST_CASE("tables are counted apart from the layers") {
   const auto size = size_of(test::llama2_7b_shape());
   CHECK(size.total == 6'738'415'616);

@@ -36,6 +36,7 @@ constexpr std::string_view other_terms =
     "schedule first_stage_layers last_stage_layers cp_exchange lora_dropout algorithm reference "
     "virtual_tokens adapter_width exclude_modules target_parameters rank_pattern layers_to_transform "
     "lora_bias modules_to_save trainable_tokens moe_imbalance transformer_impl grouped_experts deterministic "
+    "mtp_num_layers mtp_use_repeated_layer "
     "launch_blocking "
     "optimizer_in_backward "
     "tokens samples epochs sample_tokens packing steps mfu price memory host_memory "

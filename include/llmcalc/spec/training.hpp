@@ -223,8 +223,10 @@ struct Training {
   bool fused_kernels = false;
   bool launch_blocking = false;  ///< CUDA_LAUNCH_BLOCKING=1: the host hands over a kernel when the one before is done
   TransformerImpl transformer_impl = TransformerImpl::transformer_engine;
-  bool grouped_experts = true;        ///< a rank's experts run as one grouped product, not one after another
-  std::optional<bool> deterministic;  ///< CUBLAS_WORKSPACE_CONFIG=:4096:8; empty: the framework's
+  std::int64_t mtp_num_layers = 0;      ///< tokens further ahead than the next that are predicted and trained on
+  bool mtp_use_repeated_layer = false;  ///< of which each passes through the weights of the first
+  bool grouped_experts = true;          ///< a rank's experts run as one grouped product, not one after another
+  std::optional<bool> deterministic;    ///< CUBLAS_WORKSPACE_CONFIG=:4096:8; empty: the framework's
   Loss loss = Loss::standard;
   CudaGraph cuda_graph = CudaGraph::none;
   Fp8Scaling fp8_scaling = Fp8Scaling::tensor;
