@@ -969,6 +969,7 @@ class FromOptions(TypedDict, total=False):
     eval_batch: Option
     save_checkpoint: Option
     colocate_fraction: Option
+    samples_by_engine: Option
     recompute: Option
     recompute_modules: Option
     recompute_kept: Option

@@ -106,7 +106,7 @@ void add_companions(const spec::Question& question, const frameworks::Profile& p
   const std::size_t model = append_model(frozen, profile, program);
   copy_remainder(question, model, program);
   const auto reference = in_place_of(plain, program, model, last_known);
-  if (training.makes_samples() && training.colocate_fraction == 0.0) {
+  if (training.generates()) {
     const std::size_t generator = append_model(of_generation(question), profile, program);
     program.companions.push_back(
         {CompanionRole::generation, false, training.grad_accum, in_place_of(plain, program, generator, last_known)});

@@ -132,7 +132,7 @@ Bytes UnitSearch::needed(std::uint32_t recompute, Bytes allocated) const {
 PricedProgram& UnitSearch::program_of(std::uint32_t recompute, const Pipeline& pipeline) {
   const spec::Training& training = question_.training;
   const bool casts = training.precision.autocast && spec::zero_stage(question_.layout.sharding) < 3;
-  const std::int64_t generated = training.makes_samples() ? training.grad_accum : 0;
+  const std::int64_t generated = training.generates() ? training.grad_accum : 0;
   const auto row = static_cast<std::uint32_t>(first_profile_ + recompute);
   const ProgramKey key{
       row, question_.layout.sp, pipeline.blocks, casts, generated, question_.layout.node_dispatch, training.cuda_graph};

@@ -46,6 +46,18 @@ python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo data.train_batch_s
     trainer.nnodes=1 trainer.n_gpus_per_node=8
 )",
      "method=lora lora_rank=64 seq=4608 global_batch=64 sharding=fsdp1 gpus=8 micro_batch=1"},
+    {"a batch of all ranks, of which each takes its part (workers/fsdp_workers.py), and an engine that sleeps",
+     R"(python3 -m rllm.trainer.main_agent_ppo algorithm.adv_estimator=grpo data.max_prompt_length=23000 \
+    data.max_response_length=1024 actor_rollout_ref.model.path=Qwen/Qwen2.5-7B-Instruct \
+    actor_rollout_ref.actor.ppo_mini_batch_size=16 actor_rollout_ref.actor.ppo_micro_batch_size=16 \
+    actor_rollout_ref.rollout.name=vllm actor_rollout_ref.rollout.n=8 trainer.n_gpus_per_node=8 trainer.nnodes=1
+)",
+     "micro_batch=2 global_batch=128 seq=24024 samples_by_engine=1 colocate_fraction=- loss=te-fused"},
+    {"an entropy in the loss, for which the logits are kept (workers/actor/dp_actor.py)",
+     R"(python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo actor_rollout_ref.model.path=Qwen/Qwen2.5-7B \
+    actor_rollout_ref.actor.entropy_coeff=0.001 actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=1
+)",
+     "loss=- samples_by_engine=1"},
     {"lengths of verl's own, 512 of a prompt and 512 of an answer (trainer/config/data/legacy_data.yaml)",
      R"(#!/usr/bin/env bash
 python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo actor_rollout_ref.model.path=Qwen/Qwen2.5-7B-Instruct \
@@ -78,8 +90,14 @@ python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo data.max_prompt_le
      "framework=nemo pp=6 ep=8 etp=1 tp=1 gpus=48 nodes=6 micro_batch=3 global_batch=24 recompute=full sharding=zero1"},
 };
 
-/// ms-swift 4.6.0: swift/arguments.
+/// ms-swift 4.6.0: swift/arguments; 1.x, examples/pytorch/llm.
 constexpr test::PublicFile swift_files[] = {
+    {"a program of ms-swift 1: a model by its type, the batch of a device",
+     R"(CUDA_VISIBLE_DEVICES=0 \
+python llm_sft.py --model_type qwen-14b-chat --sft_type lora --dtype bf16 --max_length 2048 --quantization_bit 4 \
+    --lora_rank 8 --lora_target_modules ALL --batch_size 1 --gradient_accumulation_steps 16
+)",
+     "framework=ms-swift model=qwen-14b-chat method=qlora micro_batch=1 grad_accum=16 seq=2048 gpus=1"},
     {"a model by the folder in which huggingface_hub keeps it",
      R"(#!/bin/bash
 NPROC_PER_NODE=8 swift sft \
@@ -286,6 +304,12 @@ python -m trl.scripts.dpo --model_name_or_path meta-llama/Llama-2-7b-hf --datase
 python -m trl.scripts.grpo --model_name_or_path Qwen/Qwen2.5-1.5B-Instruct --output_dir out --bf16 --use_vllm
 )",
        "algorithm=grpo framework=trl colocate_fraction=0.3"},
+      {"groups of answers that a server elsewhere makes", R"(#!/bin/bash
+python -m trl.scripts.grpo --model_name_or_path Qwen/Qwen2.5-1.5B-Instruct --use_vllm --vllm_mode server
+)",
+       "algorithm=grpo samples_by_engine=1 colocate_fraction=-"},
+      {"a recipe of torchtune by its name", "tune run full_dpo_distributed --config my_own\n",
+       "algorithm=dpo sharding=fsdp2"},
       {"a module of one's own", R"(#!/bin/bash
 python -m my_project.train_grpo --model_name_or_path Qwen/Qwen2.5-1.5B-Instruct --output_dir out --bf16
 )",

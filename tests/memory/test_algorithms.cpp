@@ -134,6 +134,11 @@ TEST_CASE("samples are made with keys and values of a whole optimizer step in th
   CHECK(peak(words, Phase::forward) == in_bytes(persistent(words).total()) + cache);
 }
 
+TEST_CASE("samples of an engine that sleeps or stands elsewhere leave nothing with the trainer") {
+  const std::string words = "--algorithm grpo --recompute full --samples-by-engine 1 --grad-accum ";
+  CHECK(peak(words + "1024", Phase::forward) == peak(words + "2", Phase::forward));
+}
+
 TEST_CASE("a reference costs a forward pass, and so do a reward model and generation") {
   const auto sft = work("--algorithm sft --micro-batch 2");
   const auto dpo = work("--algorithm dpo");

@@ -26,7 +26,7 @@ constexpr std::string_view schema_columns =
 /// What the command line knows beyond the schema's question.
 constexpr std::string_view other_terms =
     "config dtype zero gpus_per_node inter_node node_dispatch expert_overlap data_overlap master_weights "
-    "master_type colocate_fraction eval_batch save_checkpoint "
+    "master_type colocate_fraction samples_by_engine eval_batch save_checkpoint "
     "recompute_kept optimizer_rank moe_every "
     "norms_per_layer qk_norm "
     "parallel_residual window "

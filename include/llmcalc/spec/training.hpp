@@ -217,6 +217,7 @@ struct Training {
   std::int64_t eval_batch = 0;     ///< sequences that a rank evaluates at once; 0: nothing is evaluated
   SaveCheckpoint save_checkpoint = SaveCheckpoint::none;
   double colocate_fraction = 0.0;  ///< of the accelerator's memory, that an engine beside the trainer generates in
+  bool samples_by_engine = false;  ///< one that holds nothing while the model is trained: it sleeps, or is elsewhere
   Recompute recompute;
   AttentionKernel attention = AttentionKernel::flash;
   bool compile = false;
@@ -248,6 +249,8 @@ struct Training {
   constexpr std::int64_t sequences() const { return quantity::product(micro_batch, sequences_of_sample()); }
   /// The trained model makes the samples that it learns from.
   constexpr bool makes_samples() const { return algorithm == Algorithm::ppo || algorithm == Algorithm::grpo; }
+  /// It does so itself, and keeps the keys and values of all that it generates at once.
+  constexpr bool generates() const { return makes_samples() && !samples_by_engine && colocate_fraction == 0.0; }
   constexpr std::int64_t micro_batch_tokens() const { return quantity::product(seq, sequences()); }
   constexpr std::int64_t step_tokens() const { return quantity::product(global_batch, sequences_of_sample(), seq); }
 };

@@ -19,12 +19,10 @@ enum class Engine {
 };
 
 void take_engine(Sheet& sheet, Engine engine, std::string_view share, std::string_view usual) {
-  if (engine == Engine::asleep) {
-    return sheet.assume("the engine that generates samples sleeps while the model is trained: it holds nothing then");
-  }
-  if (engine == Engine::apart) {
-    return sheet.assume("samples are generated on accelerators of their own, for which llmcalc serve answers");
-  }
+  if (engine == Engine::asleep)
+    return sheet.by_default("samples_by_engine", "1", "an engine that sleeps while the model is trained");
+  if (engine == Engine::apart)
+    return sheet.by_default("samples_by_engine", "1", "a server on other accelerators: llmcalc serve");
   sheet.take("colocate_fraction", {share});
   sheet.by_default("colocate_fraction", usual, "default of the trainer");
 }
@@ -84,9 +82,17 @@ void take_lora(Sheet& sheet, std::string_view rank, std::string_view targets) {
   sheet.by_default("lora_targets", "all-linear", "default of the trainer");
 }
 
-void leave_batch_open(Sheet& sheet, std::string_view key, const std::string& why) {
-  const Setting* because = sheet.settings().find(key);
-  if (because != nullptr && !sheet.has("micro_batch")) sheet.leave_open("micro_batch", why, *because);
+/// workers/fsdp_workers.py: sequences of all ranks, of which each data-parallel one takes its part.
+void take_shared_batch(Sheet& sheet) {
+  constexpr std::string_view key = "actor.ppo_micro_batch_size";
+  if (sheet.has("micro_batch") || sheet.leaves_open("micro_batch", {key}) || !sheet.count(key)) return;
+  const auto of_all = sheet.count(key);
+  const auto count = [&](std::string_view term) {
+    const Given* said = sheet.word(term);
+    return said == nullptr ? 1 : quantity::parse_count(said->text, said->origin.where);
+  };
+  const auto mine = *of_all / std::max<std::int64_t>(1, count("gpus") / count("cp"));
+  sheet.say("micro_batch", std::to_string(std::max<std::int64_t>(1, mine)), *sheet.find(key));
 }
 
 /// workers/fsdp_workers.py and engine/fsdp: fp32 shards under bf16 products, whatever moves to the host between phases.
@@ -117,7 +123,10 @@ void take_verl_samples(Sheet& sheet, bool by_megatron) {
     sheet.by_default("global_batch", std::to_string(samples), "ppo_mini_batch_size times rollout.n");
   }
   take_tokens(sheet, "actor.use_dynamic_bsz", {"actor.ppo_max_token_len_per_gpu", 16'384});
-  leave_batch_open(sheet, "actor.ppo_micro_batch_size", "ppo_micro_batch_size is shared by all ranks");
+  take_shared_batch(sheet);
+  // workers/actor/dp_actor.py: flash-attn's kernel, in place unless the loss has the entropy of all logits too
+  if (!by_megatron && !sheet.is_above_zero("actor.entropy_coeff"))
+    sheet.by_default("loss", "te-fused", "verl: the loss overwrites the logits");
   const bool stays = sheet.truth("rollout.free_cache_engine") == false;
   take_engine(sheet, stays ? Engine::awake : Engine::asleep, "rollout.gpu_memory_utilization", "0.5");
   if (!by_megatron || sheet.is_on("ref.megatron.param_offload"))
@@ -311,7 +320,10 @@ void prime_rl_rules(Sheet& sheet) {
   const bool by_rewards = std::ranges::any_of(
       sheet.settings().all(), [](const Setting& setting) { return setting.key.starts_with("orchestrator."); });
   sheet.by_default("algorithm", by_rewards ? "grpo" : "sft", "prime-rl");
-  if (by_rewards) sheet.by_default("reference", "none", "prime-rl: its loss has no reference");
+  if (by_rewards) {
+    sheet.by_default("reference", "none", "prime-rl: its loss has no reference");
+    take_engine(sheet, Engine::apart, {}, {});
+  }
   take_prime_checkpoints(sheet);
   if (const Setting* adapters = section(sheet, "model.lora")) {
     sheet.say("method", "lora", *adapters);

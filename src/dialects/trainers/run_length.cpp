@@ -88,7 +88,7 @@ void take_engine_beside(Sheet& sheet, const UsualEngine& usual) {
   const bool shares = sheet.find("vllm_gpu_memory_utilization") != nullptr && sheet.find("vllm_server_host") == nullptr;
   const std::string_view mode = !said.empty() ? std::string_view(said) : shares ? "colocate" : usual.mode;
   if (mode != "colocate") {
-    return sheet.assume(uses, "the server is on accelerators of its own, which llmcalc serve answers for");
+    return sheet.by_default("samples_by_engine", "1", "a server on other accelerators: llmcalc serve");
   }
   const Setting* share = sheet.find("vllm_gpu_memory_utilization");
   if (share != nullptr) sheet.say("colocate_fraction", share->text, *share);
