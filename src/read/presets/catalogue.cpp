@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -287,11 +288,33 @@ namespace {
       "as " + std::string(wholes.front()) + "-mig-" + slice.profile + ", of " + quantity::joined(wholes, ", "));
 }
 
+/// Share of a machine's memory that programs of its chip have of at most so much (Metal, recommendedMaxWorkingSetSize).
+constexpr double share_of_small = 2.0 / 3.0;
+constexpr std::int64_t small_gib = 36;
+
+/// A chip that has one memory with its machine, in one with another amount of it.
+void resize(spec::Accelerator& gpu, std::int64_t capacity) {
+  const double known = quantity::in_gib(gpu.memory_usable) / quantity::in_gib(gpu.memory_nominal);
+  const double share = capacity > small_gib ? known : std::min(known, share_of_small);
+  gpu.id += "-" + std::to_string(capacity) + "gb";
+  gpu.memory_nominal = quantity::gib(capacity);
+  gpu.memory_usable =
+      quantity::bytes(std::llround(share * static_cast<double>(quantity::in_bytes(gpu.memory_nominal))));
+}
+
 }  // namespace
 
 AcceleratorPreset Catalogue::accelerator(std::string_view name, std::string_view place) const {
   const auto slice = find_slice(name);
-  if (!slice) return rated(find(user_accelerators_, name, place));
+  if (!slice) {
+    const auto other = find(user_accelerators_, name) ? std::nullopt : of_another_capacity(user_accelerators_, name);
+    if (!other || other->accelerator.host_memory != quantity::Bytes()) {
+      return rated(find(user_accelerators_, name, place));
+    }
+    auto preset = rated(*other);
+    resize(preset.accelerator, capacity_in(name));
+    return preset;
+  }
   if (slice->whole.empty()) fail_whole(accelerators(), *slice, place);
   auto preset = rated(find(user_accelerators_, slice->whole, place));
   preset.accelerator = cut(preset.accelerator, *slice, place);
