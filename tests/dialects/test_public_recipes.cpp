@@ -264,6 +264,41 @@ python3 -m dynamo.trtllm --model-path Qwen/Qwen3-8B --max-seq-len 8192 --free-gp
      "model=Qwen/Qwen3-8B context=8192 memory_fraction=0.8"},
 };
 
+/// docs.docker.com/compose/how-tos/gpu-support; vllm/model_executor/layers/quantization/modelopt.py,
+/// override_quantization_method: which of ModelOpt's schemes it is, the checkpoint says.
+constexpr test::PublicFile published_composes[] = {
+    {"accelerators as one text", R"(
+services:
+  vllm:
+    image: vllm/vllm-openai:latest
+    deploy: {resources: {reservations: {devices: [{capabilities: [gpu], device_ids: ['0,1,2,3,4,5,6,7']}]}}}
+    command: --model ${MODEL:-Infermatic/Llama-3.3-70B-Instruct-FP8-Dynamic} --tensor-parallel-size ${TP:-2}
+)",
+     "gpus=8 tp=2"},
+    {"a login shell", R"(
+services:
+  vllm:
+    image: rocm/vllm:latest
+    entrypoint: []
+    command: ["bash", "-lc", "vllm serve Qwen/Qwen3-8B --tensor-parallel-size 2"]
+)",
+     "model=Qwen/Qwen3-8B tp=2"},
+    {"ModelOpt's 4 bits under its common name", R"(
+services:
+  vllm:
+    image: vllm/vllm-openai:v0.19.1
+    command: --model nvidia/Qwen3.6-27B-NVFP4 --quantization modelopt --max-model-len 65536
+)",
+     "quant=nvfp4"},
+    {"and its 8 bits", R"(
+services:
+  vllm:
+    image: vllm/vllm-openai:v0.19.1
+    command: --model nvidia/Llama-3.1-8B-Instruct-FP8 --quantization modelopt
+)",
+     "quant=fp8"},
+};
+
 }  // namespace
 
 TEST_CASE("Recipes of trainers by rewards are read as those trainers take them") {
@@ -280,6 +315,7 @@ TEST_CASE("Recipes of JAX's trainers, Mosaic's and GPT-NeoX's are read as those 
 }
 TEST_CASE("Units, charts and manifests of servers are read as what starts them takes them") {
   test::check_public(unit_files, "vllm.container", "vLLM command");
+  test::check_public(published_composes, "compose.yaml", "vLLM command");
   test::check_public(ray_files, "values.yaml", "vLLM command");
   test::check_public(dynamo_files, "agg.yaml", "vLLM command");
   test::check_public(dynamo_trtllm_files, "agg.sh", "trtllm-serve command");

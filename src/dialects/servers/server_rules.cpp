@@ -225,6 +225,11 @@ std::string value_in(const Sheet& sheet, std::string_view key, std::string_view 
 }
 
 void take_weight_type(Sheet& sheet) {
+  if (sheet.text("quantization") == "modelopt") {  // and which of its schemes the checkpoint says
+    const Given* model = sheet.word("model");
+    const bool is_fp4 = model != nullptr && quantity::to_lower(model->text).find("fp4") != std::string::npos;
+    sheet.say("quant", is_fp4 ? "nvfp4" : "fp8", *sheet.find("quantization"));
+  }
   const auto* type = quantity::find_or_null(weight_types, sheet.text("dtype"), &Spelling::theirs);
   if (type != nullptr && !sheet.has("quant")) sheet.say("quant", type->ours, *sheet.find("dtype"));
 }

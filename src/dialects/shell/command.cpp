@@ -113,9 +113,9 @@ LaunchCommand of_image(LaunchCommand launch, bool named, std::string_view place)
   return container;
 }
 
-/// "bash -c 'text'".
+/// "bash -c 'text'", or "-lc" with other switches before it.
 bool runs_text(const std::vector<ShellWord>& words) {
-  return words.size() == 3 && words[1].text == "-c" &&
+  return words.size() == 3 && words[1].text.starts_with('-') && words[1].text.ends_with('c') &&
          (program_name(words[0].text) == "bash" || program_name(words[0].text) == "sh");
 }
 

@@ -242,7 +242,9 @@ void take_accelerators(const Node& container, LaunchCommand& launch) {
   for (const Node& device : devices->items) {
     if (const Node* count = device.find("count")) put(launch, "container.gpus", count_of(count->text), count->where);
     if (const Node* ids = device.find("device_ids")) {
-      put(launch, "container.gpus", std::to_string(ids->items.size()), ids->where);
+      std::size_t count = ids->items.size();  // one of them may be a list in itself, '0,1'
+      for (const Node& id : ids->items) count += static_cast<std::size_t>(std::ranges::count(id.text, ','));
+      put(launch, "container.gpus", std::to_string(count), ids->where);
     }
   }
 }

@@ -184,6 +184,11 @@ void take_recipe(Sheet& sheet) {
   const std::string recipe = sheet.text("positional.0");
   if (recipe.find("single_device") != std::string::npos) sheet.say("gpus", "1", *sheet.find("positional.0"));
   if (recipe.find("distributed") != std::string::npos) sheet.say("sharding", "fsdp2", *sheet.find("positional.0"));
+  for (const std::string_view algorithm : {"grpo", "dpo", "ppo"}) {
+    if (recipe.find(algorithm) == std::string::npos) continue;
+    sheet.by_default("algorithm", std::string(algorithm), "the recipe's name");
+    break;
+  }
   const bool adapts = recipe.find("lora_") != std::string::npos;  // of weights whole or in few bits, as its file says
   if (adapts && !sheet.has("method")) sheet.assume(*sheet.find("positional.0"), "every weight is trained", "method");
 }
