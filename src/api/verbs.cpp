@@ -187,6 +187,19 @@ const Verb& find_verb(std::string_view name) {
   throw quantity::BadInput({}, "there is no verb '" + std::string(name) + "'", hint_for_verb(name));
 }
 
+namespace {
+
+/// A value that cannot be read is left for the verb to refuse.
+bool plans_server(std::string_view word) try {
+  constexpr std::string_view option = "--serve";
+  const auto rest = quantity::without_start(word, option);
+  return rest != word && (rest.empty() || (rest[0] == '=' && quantity::parse_bool(rest.substr(1), option)));
+} catch (const quantity::BadInput&) {
+  return false;
+}
+
+}  // namespace
+
 std::vector<std::string> spelled_out(std::span<const std::string> line) {
   std::vector<std::string> full;
   for (const auto& word : line) {
@@ -194,11 +207,6 @@ std::vector<std::string> spelled_out(std::span<const std::string> line) {
     full.emplace_back(found == nullptr ? word : found->option);
     if (found != nullptr && !found->value.empty()) full.emplace_back(found->value);
   }
-  constexpr std::string_view option = "--serve";
-  const auto plans_server = [&](std::string_view word) {
-    const auto rest = quantity::without_start(word, option);
-    return rest != word && (rest.empty() || (rest[0] == '=' && quantity::parse_bool(rest.substr(1), option)));
-  };
   if (!full.empty() && full.front() == "plan" && std::erase_if(full, plans_server) > 0) {
     full.front() = "serve";
     full.insert(full.begin() + 1, {"--find", "layout"});

@@ -98,6 +98,40 @@ TEST_CASE("a bad value is refused at its option, with the value and what was exp
   CHECK(refusals > 500);
 }
 
+/// What is refused is told by the words as they were typed, which must not be refused once more.
+TEST_CASE("a switch is said, or said to be yes or no, and nothing else") {
+  int switches = 0;
+  for (const auto& [verb, question] : questions()) {
+    for (const auto& flag : api::all_flags(api::find_verb(verb))) {
+      if (!flag.is_switch() || flag.name == "help") continue;
+      CAPTURE(verb, flag.name);
+      ++switches;
+      for (const std::string value : bad) {
+        const auto error = refused(verb, flag.name, value);
+        CHECK(error);
+        if (error) CHECK_THAT(std::string(error->what()), Contains("--" + flag.name));
+        CHECK_NOTHROW(api::spelled_out(Words{verb, "--" + flag.name + "=" + value}));
+      }
+    }
+  }
+  CHECK(switches > 20);
+}
+
+TEST_CASE("a word too many is the place of its error, not what is wrong with it") {
+  for (const auto& verb : api::verbs()) {
+    if (verb.name == "validate" || verb.name == "from") continue;  // of files
+    const Words words{std::string(verb.name), "one", "two", "three", "four"};
+    CAPTURE(verb.name);
+    try {
+      cli::run(words, cli::Environment{});
+      FAIL("was answered");
+    } catch (const quantity::BadInput& error) {
+      CHECK_THAT(error.place(), Catch::Matchers::StartsWith("'"));
+      CHECK_THAT(error.problem(), Contains("too many") || Contains("there is no"));
+    }
+  }
+}
+
 namespace {
 
 /// Values of an option: its words, or numbers that most have.
