@@ -27,6 +27,7 @@ void require(bool is_known, std::string_view limit, std::string_view why, std::s
 using nlohmann::json;
 
 constexpr std::size_t most_lines = 5;
+constexpr double most_figure = 0x1p63;  // bytes are counted in 64 bits
 
 std::string gib_text(double bytes) { return quantity::format_gib(quantity::bytes(static_cast<std::int64_t>(bytes))); }
 std::string time_text(double seconds) { return quantity::format_duration(quantity::seconds(seconds)); }
@@ -69,7 +70,9 @@ std::optional<double> number_of(const Figure& figure, const json& answer) {
   for (const auto place : figure.places) {
     const json::json_pointer pointer{std::string(place)};
     if (place.empty() || !answer.contains(pointer) || !answer.at(pointer).is_number()) continue;
-    return answer.at(pointer).get<double>();
+    const auto number = answer.at(pointer).get<double>();
+    if (std::abs(number) < most_figure) return number;
+    throw BadInput("--baseline", fmt::format("holds {} at {}, which no answer has", number, place));
   }
   return std::nullopt;
 }

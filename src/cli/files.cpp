@@ -62,6 +62,8 @@ std::string read_file(const std::filesystem::path& path, std::string_view place)
     if (text.size() > largest_file) throw BadInput(std::string(place), "'" + path.string() + "' is larger than 64 MiB");
   }
   if (std::ferror(file.get()) != 0) throw_unreadable(path, place, errno);
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))  // as PowerShell's ">" writes it
+    throw BadInput(std::string(place), "'" + path.string() + "' is written in UTF-16", "save it as UTF-8");
   return text;
 }
 

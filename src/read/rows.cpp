@@ -151,16 +151,18 @@ constexpr std::string_view other_columns[] = {"id",   "quantity", "value", "step
 /// Shorthands that a cell can hold: config names a file, which only the command line opens.
 constexpr std::string_view shorthand_columns[] = {"dtype", "zero"};
 
+/// Sheets end in columns without a name.
+void refuse_repeated(const std::vector<std::string>& columns, const std::string& place) {
+  for (const auto& column : columns) {
+    if (column.empty() || std::ranges::count(columns, column) == 1) continue;
+    throw BadInput(place, "the column '" + column + "' is there twice");
+  }
+}
+
 /// The names of the columns; those that every row needs must be there, and none twice.
 std::vector<std::string> columns_of(const CsvRow& row, const std::string& place) {
-  std::vector<std::string> columns;
-  for (const auto& written : row.cells) {
-    auto column = column_name(written, place);
-    if (quantity::contains(columns, column)) {
-      throw BadInput(place, "the column '" + column + "' is there twice");
-    }
-    columns.push_back(std::move(column));
-  }
+  auto columns = quantity::mapped(row.cells, [&](const auto& written) { return column_name(written, place); });
+  refuse_repeated(columns, place);
   for (const char* needed : {"quantity", "value"}) {
     if (!quantity::contains(columns, needed)) {
       throw BadInput(place, "the column '" + std::string(needed) + "' is missing");
@@ -329,6 +331,7 @@ RunRows::RunRows(std::string text, std::string_view place) : parts_(std::make_un
     return;
   }
   parts.begin();
+  refuse_repeated(quantity::mapped(parts.header.cells, with_underscores), parts.place_of(parts.header));
   parts.check([](const CsvRow&) {});
   if (parts.count == 0) throw BadInput(parts.place, "has no rows", std::string(example));
 }

@@ -3,6 +3,8 @@
 #include "llmcalc/llmcalc.hpp"
 #include "llmcalc/quantity/error.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -73,6 +75,50 @@ TEST_CASE("lines of many runs are compared by their names, in five lines at most
   CHECK((reply.notes.size() <= 5 && has_note(reply.notes, "h100-sxm: ")));
   const auto one = asked_again("fit", two, {{"model", "llama-3-8b"}, {"gpu", "h100-sxm,4090"}, {"seq", "1k"}});
   CHECK((has_note(one.notes, "4090: new") && has_note(one.notes, "b200-sxm: no longer asked")));
+}
+
+TEST_CASE("each figure that is worse than it was, and no other, is told and fails") {
+  const auto changed = [](std::string_view verb, const std::vector<Word>& words, const std::string& place,
+                          double times) {
+    auto before = nlohmann::json::parse(to_json(ask(verb, words)));
+    auto& figure = before.at(nlohmann::json::json_pointer(place));
+    REQUIRE(figure.is_number());
+    figure = figure.get<double>() * times;
+    Outside outside;
+    outside.read = [&](const std::string&) { return before.dump(); };
+    return ask(verb, plus(plus(words, {"baseline", "before.json"}), {"worse-by", "5%"}), outside);
+  };
+  const std::vector<Word> one{{"model", "llama-3.2-1b"}, {"gpu", "h100-sxm"}};
+  struct Told {
+    std::string_view verb;
+    std::string_view label;
+    std::string place;
+    bool is_worse_above = true;
+  };
+  const std::vector<Told> figures{{"fit", "memory ", "/needed_bytes"},
+                                  {"fit", "step ", "/time/step_seconds"},
+                                  {"fit", "cost ", "/time/cost_usd"},
+                                  {"serve", "memory ", "/memory/held_bytes"},
+                                  {"serve", "requests at once ", "/capacity/max_concurrency", false},
+                                  {"serve", "longest context ", "/capacity/max_context", false},
+                                  {"serve", "first token ", "/speed/ttft_s"},
+                                  {"serve", "a token ", "/speed/tpot_s"},
+                                  {"serve", "a million tokens ", "/speed/cost/output_with_prompts_usd_per_million"},
+                                  {"plan", "memory ", "/best/0/figures/needed_bytes"},
+                                  {"plan", "step ", "/best/0/figures/step_seconds"},
+                                  {"plan", "cost ", "/best/0/figures/cost_usd"}};
+  for (const auto& each : figures) {
+    CAPTURE(each.verb, each.place);
+    const auto below = changed(each.verb, one, each.place, 0.5);
+    const auto above = changed(each.verb, one, each.place, 2.0);
+    const auto& worse = each.is_worse_above ? below : above;
+    const auto& better = each.is_worse_above ? above : below;
+    CHECK(worse.code == ExitCode::does_not_fit);
+    CHECK(has_note(worse.warnings, each.label));
+    CHECK(better.code == ExitCode::fits);
+    CHECK((better.warnings.empty() && has_note(better.notes, each.label)));
+  }
+  CHECK_THROWS_WITH(changed("fit", one, "/needed_bytes", 1e200), Contains("which no answer has"));
 }
 
 TEST_CASE("a file that holds no answer of the verb is refused") {

@@ -46,6 +46,9 @@ TEST_CASE("a file that holds no questions says what one looks like") {
   CHECK_THROWS_WITH(read_run_rows("- gpt2\n", "runs.yaml"), Contains("no table of options"));
   CHECK_THROWS_WITH(read_run_rows("model,gpu\n", "runs.csv"), Contains("no rows"));
   CHECK_THROWS_WITH(read_run_rows("model,gpu\ngpt2\n", "runs.csv"), Contains("runs.csv:2"));
+  CHECK_THROWS_WITH(read_run_rows("micro-batch,micro_batch\n1,2\n", "runs.csv"),
+                    Contains("runs.csv:1") && Contains("twice"));
+  CHECK(read_run_rows("model,,\ngpt2,,\n", "runs.csv").size() == 1);
 }
 
 TEST_CASE("a trace of requests is read in the order of its arrivals, from its first") {

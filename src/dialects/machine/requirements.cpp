@@ -82,7 +82,7 @@ std::optional<std::vector<Package>> listed(std::string_view text) {
     if (begun && is_pair && !words[0].starts_with('-')) packages.push_back({normal(words[0]), "==", words[1], number});
     begun = true;
   }
-  return packages;
+  return begun ? std::optional(std::move(packages)) : std::nullopt;
 }
 
 /// Every line is a package or an option, and one at least says a release.
