@@ -81,6 +81,20 @@ TEST_CASE("every card is its memory, its bandwidth, its peak and its price") {
   }
 }
 
+/// Hoffmann's C = 6PD counts what a token meets (Kaplan et al. 2020 section 2.1).
+TEST_CASE("a model by its name is the parameters that a token meets") {
+  int mixtures = 0, turn = 0;
+  for (const auto& preset : read::Catalogue().models()) {
+    if (turn++ % (preset.shape.moe.experts > 0 ? 5 : 50) != 0) continue;
+    CAPTURE(preset.id);
+    const json shown = json::parse(to_json(ask("model", Words{{"", preset.id}})))["model"];
+    const json run = scaled_from({{"", preset.id}, {"tokens", "1T"}});
+    CHECK(line_of(run, "params") == shown["parameters_active"].get<double>());
+    mixtures += shown["parameters_active"] != shown["parameters_total"] ? 1 : 0;
+  }
+  CHECK(mixtures > 5);
+}
+
 TEST_CASE("a frontier is of sizes of one budget, or of budgets with their best size") {
   for (const char* law : {"chinchilla", "llama-3"}) {
     const auto points = [&](const char* what) {

@@ -35,8 +35,10 @@ struct Limit {
 
 double days(const json& run) { return in(run, "/time/total_seconds") / 86400; }
 double surely_left(const json& run) { return in(run, "/capacity_bytes") - in(run, "/error_bar/high_bytes"); }
+/// An engine that takes a share of the memory takes it whole.
 double taken(const json& server) {
-  const double cache = std::max(in(server, "/kv/bytes"), in(server, "/kv/needed_bytes"));
+  const bool reserves = in(server, "/engine/memory_fraction") < 1;
+  const double cache = std::max(reserves ? in(server, "/kv/bytes") : 0, in(server, "/kv/needed_bytes"));
   return in(server, "/memory/held_bytes") + in(server, "/memory/beside_bytes") + cache;
 }
 double left(const json& server) { return in(server, "/memory/capacity_bytes") - taken(server); }

@@ -22,7 +22,8 @@ json answer_of(const Words& words) {
 
 Words typed(const std::string& command) {
   Words words;
-  for (const auto& word : dialects::parse_shell(command, "command").commands.at(0).words) words.push_back(word.text);
+  const auto script = dialects::parse_shell(command, "command");
+  for (const auto& word : script.commands.at(0).words) words.push_back(word.text);
   words.erase(words.begin());
   return words;
 }

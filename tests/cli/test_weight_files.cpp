@@ -7,6 +7,8 @@
 #include "llmcalc/quantity/error.hpp"
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 using namespace llmcalc;
 using Catch::Matchers::Contains;
@@ -100,4 +102,29 @@ TEST_CASE("Of a folder that holds its weights twice they count once") {
   folder.write("original/model.safetensors", safetensors("d", 8));
   folder.write("pytorch_model.bin", "PK");
   CHECK(cli::read_path(folder.path()).weights->parameters == 8);
+}
+
+TEST_CASE("Pointers of Git LFS stand for the bytes that they name, beside files that are there") {
+  const auto pointer = [](int size) {
+    return "version https://git-lfs.github.com/spec/v1\noid sha256:0123\nsize " + std::to_string(size) + "\n";
+  };
+  const std::vector<int> sizes{70'000, 3, 12'345'678};
+  for (const bool is_first_there : {false, true}) {
+    const Folder folder;
+    std::uint64_t expected = 0;
+    std::string map;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const auto name = "model-" + std::to_string(i) + ".safetensors";
+      const bool is_there = is_first_there && i == 0;
+      const auto text = is_there ? safetensors("a", 8) : pointer(sizes[i]);
+      expected += is_there ? 16 : static_cast<std::uint64_t>(sizes[i]);
+      folder.write(name, text);
+      map += (map.empty() ? "\"t" : ", \"t") + std::to_string(i) + "\": \"" + name + '"';
+    }
+    folder.write("model.safetensors.index.json", "{\"weight_map\": {" + map + "}}");
+    const auto weights = cli::read_weight_folder(folder.path());
+    REQUIRE(weights.has_value());
+    CHECK(weights->bytes == expected);
+    CHECK_FALSE(weights->counts_all);
+  }
 }

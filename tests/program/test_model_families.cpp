@@ -146,6 +146,22 @@ TEST_CASE("GPT-2's GELU in Python keeps x, its tanh and the factors of the last 
   CHECK(kept(q) == frozen - 6 * f);
 }
 
+/// The power squares its input (2 passes), multiplies by the exponent (2) and by the gradient (3):
+/// torch/csrc/autograd/FunctionsManual.cpp, pow_backward.
+TEST_CASE("the gradient of GPT-2's power moves its elements seven times in three kernels") {
+  auto s = gpt_neox();
+  s.writing.chained_gelu = true;
+  int powers = 0;
+  for (const auto& block : test::program_of(ask(s, Framework::hf, Method::full)).blocks) {
+    for (const auto& op : block.ops) {
+      if (op.name != "cube") continue;
+      CHECK((in_bytes(op.moved_backward) == 7 * 2 * tokens * f && op.kernels_backward == 3));
+      ++powers;
+    }
+  }
+  CHECK(powers == 1);
+}
+
 TEST_CASE("Command R's LayerNorm keeps two fp32 differences and, trained, the normalised ones; OLMo's its fp32 input") {
   auto s = shape();
   s.norm = spec::Norm::layernorm_no_bias;

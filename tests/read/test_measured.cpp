@@ -100,6 +100,19 @@ TEST_CASE("mistakes in a file are named with line and nearest name") {
   CHECK_THROWS_WITH(read_text("quantity,value\n\npersistent,1,2\n"), Contains("runs.csv:3"));
 }
 
+/// Who asks for hours of validation is told at once.
+TEST_CASE("a mistake in any row is found before the first is answered") {
+  constexpr int rows = 4;
+  for (int broken = 0; broken < rows; ++broken) {
+    for (const std::string bad : {"persistent,nan", "persistant,1", "persistent", "fits,2"}) {
+      std::string csv = "quantity,value\n";
+      for (int row = 0; row < rows; ++row) csv += (row == broken ? bad : "persistent,1GiB") + "\n";
+      CAPTURE(csv);
+      CHECK_THROWS_WITH(read::MeasuredRows(csv, "runs.csv"), Contains("runs.csv:" + std::to_string(broken + 2)));
+    }
+  }
+}
+
 TEST_CASE("a row is answered as the same words on the command line") {
   const auto run = read_text("model,framework,seq,layers,quantity,value\nllama-3-8b,hf,2048,12,persistent,1\n").front();
   const auto resolved = read::resolve(run.question, std::nullopt, read::Catalogue());

@@ -81,13 +81,17 @@ TEST_CASE("Bytes of a type that is not known count, its parameters are open") {
   CHECK_FALSE(checkpoint.counts_all);
 }
 
-TEST_CASE("Names and shapes of tensors say the shape of the model") {
+namespace {
+
+/// A model of three layers; one of the tensors may have another shape.
+std::vector<read::Given> words_of_llama(const std::string& odd = {}, const std::string& odd_shape = {}) {
   std::string header = "{";
   std::uint64_t at = 0;
   const auto add = [&](const std::string& name, std::uint64_t rows, std::uint64_t columns) {
     const auto end = at + 2 * rows * columns;
     const std::string shape = "[" + std::to_string(rows) + "," + std::to_string(columns) + "]";
-    header += (header.size() > 1 ? "," : "") + tensor(name, "BF16", shape, at, end);
+    const bool is_odd = !odd.empty() && name.ends_with(odd);
+    header += (header.size() > 1 ? "," : "") + tensor(name, "BF16", is_odd ? odd_shape : shape, at, end);
     at = end;
   };
   add("model.embed_tokens.weight", 1000, 512);
@@ -96,7 +100,13 @@ TEST_CASE("Names and shapes of tensors say the shape of the model") {
     add("model.layers." + layer + ".self_attn.k_proj.weight", 128, 512);
     add("model.layers." + layer + ".mlp.gate_proj.weight", 1024, 512);
   }
-  const auto words = read_all(header + "}", at).words;
+  return read_all(header + "}", at).words;
+}
+
+}  // namespace
+
+TEST_CASE("Names and shapes of tensors say the shape of the model") {
+  const auto words = words_of_llama();
   const auto said = [&](std::string_view term) {
     const auto found = std::ranges::find(words, term, &read::Given::term);
     return found == words.end() ? std::string() : found->text;
@@ -108,6 +118,18 @@ TEST_CASE("Names and shapes of tensors say the shape of the model") {
   CHECK(said("ffn") == "1024");
   CHECK(said("vocab") == "1000");
   CHECK(said("tied") == "1");
+}
+
+TEST_CASE("Tensors of a model's names that are no matrices say no shape") {
+  const std::pair<std::string, int> sizes[] = {{"embed_tokens.weight", 1000 * 512},
+                                               {"q_proj.weight", 512 * 512},
+                                               {"k_proj.weight", 128 * 512},
+                                               {"gate_proj.weight", 1024 * 512}};
+  for (const auto& [name, size] : sizes) {
+    CAPTURE(name);
+    CHECK(words_of_llama(name, "[" + std::to_string(size) + "]").empty());
+    CHECK(words_of_llama(name, "[" + std::to_string(size / 512) + ",256,2]").empty());
+  }
 }
 
 TEST_CASE("A header that lies is refused with what is wrong") {

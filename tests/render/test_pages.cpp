@@ -175,6 +175,28 @@ TEST_CASE("the picture of a step is as high as what the run needs, and as wide a
   CHECK(has(picture.areas(), "V" + std::to_string(1000 - std::lround(1000 * needed))));
 }
 
+TEST_CASE("what a picture of a run shows stands between margins that are as wide on both sides") {
+  const auto picture = to_svg(sample_report());
+  const auto number = [](std::string_view tag, const std::string& name) {
+    const auto at = tag.find(' ' + name + "=\"");
+    return at == tag.npos ? 0.0 : std::stod(std::string(tag.substr(at + name.size() + 3)));
+  };
+  const double width = number(picture, "width");
+  int bars = 0;
+  double margin = 0;
+  for (auto at = picture.find("<rect class=\""); at != picture.npos; at = picture.find("<rect class=\"", at + 1)) {
+    const auto tag = std::string_view(picture).substr(at, picture.find('>', at) - at);
+    if (has(tag, "\"bg\"")) continue;
+    if (has(tag, "\"room\"")) margin = number(tag, "x");
+    CAPTURE(tag);
+    CHECK(number(tag, "x") >= margin);
+    CHECK(number(tag, "x") + number(tag, "width") <= width - margin + 0.1);
+    if (has(tag, "\"room\"")) CHECK(number(tag, "width") == width - 2 * margin);
+    ++bars;
+  }
+  CHECK((margin > 0 && bars > 2));
+}
+
 TEST_CASE("a run without steps has a page without their picture") {
   CHECK_FALSE(has(to_html(empty_report(), {}), "<svg"));
   CHECK(has(to_html(sample_report(), {}), "<svg"));
