@@ -40,7 +40,7 @@ std::vector<std::string> split_list(std::string_view text, std::string_view plac
 
 /// A quantity that is at least so much in a unit, and finite.
 template <class Quantity>
-Quantity at_least(double least, Quantity value, double (*in)(Quantity), std::string_view text, std::string_view place) {
+auto at_least(double least, Quantity value, double (*in)(Quantity), std::string_view text, std::string_view place) {
   check_limits(in(value), least, max_amount, text, place);
   return value;
 }
