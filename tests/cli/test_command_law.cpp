@@ -37,10 +37,12 @@ std::vector<read::ModelPreset> some_models(std::size_t begin, std::size_t step) 
   return some;
 }
 
-/// What a command says behind "vllm serve" or "--model-path", empty where none is printed.
+/// What a command says behind "vllm serve" or "--model-path", empty where none is printed, or that of a change that
+/// makes it fit, which may be another checkpoint.
 std::string served_by(const std::string& engine, const std::string& model) {
   const auto text = printed_for(model, "--gpu b300-sxm:8 --format json --engine " + engine);
   const auto answer = text.empty() ? nlohmann::json::object() : nlohmann::json::parse(text);
+  if (!answer.value("launched_with", nlohmann::json()).is_null()) return {};
   const auto launch = answer.value("launch", nlohmann::json()).is_string() ? answer["launch"].get<std::string>() : "";
   const std::string_view before = engine == "vllm" ? "vllm serve " : "--model-path ";
   const auto at = launch.find(before);
