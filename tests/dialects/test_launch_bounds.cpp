@@ -90,3 +90,30 @@ TEST_CASE("a value that hangs on a variable is refused, unless an option says it
     }
   }
 }
+
+// Sizes by which others are divided: a rank's part of a batch, a stage's part of the layers. A division by none ends
+// the program.
+TEST_CASE("a size of none in a command of verl's or Megatron-LM's is read or refused, whichever it is") {
+  const std::string commands[] = {
+      "python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo actor_rollout_ref.model.path=Qwen/Qwen2.5-7B "
+      "actor_rollout_ref.actor.ppo_micro_batch_size=16 actor_rollout_ref.actor.ppo_mini_batch_size=64 "
+      "actor_rollout_ref.actor.ulysses_sequence_parallel_size=2 actor_rollout_ref.rollout.n=4 "
+      "trainer.n_gpus_per_node=8 trainer.nnodes=1",
+      "torchrun --nproc-per-node 8 pretrain_gpt.py --num-layers 32 --hidden-size 4096 --num-attention-heads 32 "
+      "--pipeline-model-parallel-size 2 --num-layers-per-virtual-pipeline-stage 4 --tensor-model-parallel-size 4 "
+      "--seq-length 4096 --micro-batch-size 1 --global-batch-size 64 --mtp-num-layers 1 --recompute-num-layers 1"};
+  int asked = 0;
+  for (const std::string& command : commands) {
+    CHECK(problem(command) == "accepted");
+    for (auto at = command.find_first_of("=0123456789"); at != command.npos; at = command.find_first_of("= ", at + 1)) {
+      const auto end = std::min(command.find(' ', at + 1), command.size());
+      const auto value = command.substr(at + 1, end - at - 1);
+      if (value.empty() || value.find_first_not_of("0123456789") != value.npos) continue;
+      const auto none = command.substr(0, at + 1) + "0" + command.substr(end);
+      CAPTURE(none);
+      CHECK_FALSE(problem(none).empty());
+      ++asked;
+    }
+  }
+  CHECK(asked == 17);
+}

@@ -89,7 +89,7 @@ void take_shared_batch(Sheet& sheet) {
   const auto of_all = sheet.count(key);
   const auto count = [&](std::string_view term) {
     const Given* said = sheet.word(term);
-    return said == nullptr ? 1 : quantity::parse_count(said->text, said->origin.where);
+    return said == nullptr ? 1 : std::max<std::int64_t>(1, quantity::parse_count(said->text, said->origin.where));
   };
   const auto mine = *of_all / std::max<std::int64_t>(1, count("gpus") / count("cp"));
   sheet.say("micro_batch", std::to_string(std::max<std::int64_t>(1, mine)), *sheet.find(key));
