@@ -156,7 +156,8 @@ bool recompute(Changed& run, Larger, std::size_t step) {
   return true;
 }
 
-std::size_t ways_to_recompute(const spec::Question& question, Larger) {
+/// As many as there are behind none, which is every trainer's first.
+std::size_t recomputes(const spec::Question& question, Larger) {
   return frameworks::ways_to_recompute(question).size() - 1;
 }
 
@@ -269,7 +270,7 @@ constexpr Change rows[] = {
     {ChangeKind::sequence_parallel, steps<1>, sequence_parallel},
     {ChangeKind::sharding, steps<2>, shard_states},   // the same result and as much communication
     {ChangeKind::sharding, steps<2>, shard_weights},  // the same result, later
-    {ChangeKind::recompute, ways_to_recompute, recompute},
+    {ChangeKind::recompute, recomputes, recompute},
     {ChangeKind::micro_batch, smaller_micro_batches, smaller_micro_batch},
     {ChangeKind::reference, steps<1>, precomputed_reference},
     {ChangeKind::sequence, steps<8>, shorter_sequence},

@@ -37,6 +37,7 @@ TEST_CASE("a search begins with what shards least") {
     CAPTURE(row->words.front());
     CHECK(spec::zero_stage(row->space.shardings.front()) <= spec::zero_stage(*(row->space.shardings.end() - 1)));
     CHECK(row->space.offloads.front() == spec::Offload::none);
+    CHECK(row->recomputes.has(spec::RecomputePolicy::none));
   }
 }
 
