@@ -352,6 +352,11 @@ TEST_CASE("text that is not JSON is refused at its byte") {
   CHECK_THAT(error.problem(), Catch::Matchers::Contains("not JSON"));
   CHECK(mistake("").place() == "config.json:byte 1");
   CHECK_THAT(mistake("[1]").problem(), Catch::Matchers::Contains("object"));
+  for (const auto at : {std::size_t{0}, std::size_t{1}, whole.size() / 2, whole.size()}) {
+    auto cut = whole;
+    cut.insert(at, 1, '\0');
+    CHECK(mistake(cut).place() == "config.json:byte " + std::to_string(at));
+  }
 }
 
 TEST_CASE("deep nesting is refused before it is parsed") {

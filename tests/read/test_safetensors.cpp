@@ -148,6 +148,7 @@ TEST_CASE("A header that lies is refused with what is wrong") {
              Catch::Matchers::Contains("too large"));
   CHECK_THAT(refusal("{\"a\":[[[[1]]]]}", 8), Catch::Matchers::Contains("nests"));
   CHECK_THAT(refusal("{nonsense", 8), Catch::Matchers::Contains("not JSON"));
+  CHECK_THAT(refusal("{" + good + "}" + std::string(1, '\0'), 8), Catch::Matchers::Contains("zero byte"));
 }
 
 TEST_CASE("A length beyond the file is no safetensors") {

@@ -304,6 +304,7 @@ CheckpointRead read_safetensors(const FileHead& file, std::string_view place) {
       in.fail(fmt::format("a header of {} bytes, expected at most {}", length, longest_header));
     const auto header = in.bytes(length);
     if (!header.starts_with('{')) in.fail("the header is no JSON object");
+    if (header.find('\0') != header.npos) in.fail("the header holds a zero byte, which no JSON has");
     HeaderReader reader(place);
     json::sax_parse(header, &reader);
     auto tensors = std::move(reader).take();

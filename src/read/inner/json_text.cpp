@@ -39,6 +39,12 @@ void refuse_deep_nesting(std::string_view text, std::string_view place) {
   }
 }
 
+/// The parser takes one for the end of the text (nlohmann/json, lexer::scan), and what stands behind it for nothing.
+void refuse_zero_byte(std::string_view text, std::string_view place) {
+  const auto at = text.find('\0');
+  if (at != text.npos) throw BadInput(at_byte(place, at), "is a zero byte, which no JSON has");
+}
+
 /// The parser's message after its own prefix, short enough for one line whatever it read.
 std::string reason(const json::parse_error& error) {
   constexpr std::size_t longest = 160;
@@ -72,6 +78,7 @@ bool holds_words(std::string_view text) { return text.find("Infinity") != text.n
 }  // namespace
 
 json parse_json(std::string_view text, std::string_view place, Comments comments) {
+  refuse_zero_byte(text, place);
   refuse_deep_nesting(text, place);
   try {
     const bool ignores = comments == Comments::ignored;
