@@ -247,9 +247,8 @@ std::vector<std::string> name_words(std::string_view name) {
   return words;
 }
 
-/// Whether a name has these words in this order; a version stands for its parts, "3" for "3.1".
-bool has_words(std::string_view name, const std::vector<std::string>& words) {
-  const auto own = name_words(name);
+/// Whether the words of a name have these in this order; a version stands for its parts, "3" for "3.1".
+bool has_words(const std::vector<std::string>& own, const std::vector<std::string>& words) {
   auto at = own.begin();
   for (const auto& word : words) {
     const bool is_number = is_digit(word.front());
@@ -318,7 +317,7 @@ std::vector<std::string_view> presets_of(const std::vector<KnownPreset>& presets
   const auto words = name_words(name);
   std::vector<std::string_view> ids;
   for (const auto& preset : presets) {
-    const auto has = [&](std::string_view own) { return has_words(own, words); };
+    const auto has = [&](std::string_view own) { return has_words(name_words(own), words); };
     const auto* name_of_it = quantity::find_if_or_null(preset.names, has);
     if (name_of_it == nullptr) continue;
     const auto told = told_name(preset, *name_of_it);
@@ -338,10 +337,11 @@ std::vector<std::string_view> presets_of(const std::vector<KnownPreset>& presets
 std::vector<std::string_view> presets_in(const std::vector<KnownPreset>& presets, std::string_view name) {
   std::size_t longest = 0;
   std::vector<std::string_view> ids;
+  const auto said = name_words(name);
   for (const auto& preset : presets) {
     for (const auto own : preset.names) {
       const auto words = name_words(own);
-      if (words.size() < std::max<std::size_t>(longest, 2) || !has_words(name, words)) continue;
+      if (words.size() < std::max<std::size_t>(longest, 2) || !has_words(said, words)) continue;
       if (words.size() > longest) ids.clear();
       longest = words.size();
       if (!quantity::contains(ids, preset.id)) ids.push_back(preset.id);
