@@ -211,11 +211,28 @@ void Planner::leave_out_unknown(read::PlanWords& plan) const {
                          " accelerators are left out: their price or power is not known"});
 }
 
+namespace {
+
+/// One accelerator of each whose number nobody said: of "h100,4090:2" one H100.
+std::vector<Given> with_one_each(const std::vector<Given>& words) {
+  const Given* list = read::find_word(words, "gpu");
+  if (list == nullptr) return with(words, "gpus", "1");
+  const auto has_number = [&](std::string_view piece) {
+    return read::has_word(read::spelled_out({{list->term, std::string(quantity::trim(piece)), list->origin}}), "gpus");
+  };
+  const auto gpus = quantity::pieces_of(list->text, ",");
+  if (std::ranges::none_of(gpus, has_number)) return with(words, "gpus", "1");
+  const auto numbered = [&](std::string_view piece) { return std::string(piece) + (has_number(piece) ? "" : ":1"); };
+  return with(words, "gpu", quantity::joined(quantity::mapped(gpus, numbered), ","));
+}
+
+}  // namespace
+
 read::PlanWords Planner::bases(const std::vector<Given>& words) const {
   const bool grows = options_.largest != Largest::nothing || options_.asked.objective == search::Objective::micro_batch;
   read::PlanWords plan = known_bases(words);
   if (grows && !plan.counts_accelerators)
-    plan = resolve(with(words, "gpus", "1"));  // the fewest that are enough for anything hold what is wanted
+    plan = resolve(with_one_each(words));  // the fewest that are enough for anything hold what is wanted
   if (!count(words, plan) || (plan.bases.size() < 2 && plan.counts_accelerators)) return plan;
   const read::Resolved like = largest_of(plan);
   const auto said = said_alike(words, like.question, plan);
