@@ -205,8 +205,9 @@ bool goes(const QuestionDraft& draft, std::int64_t tp) {
 void share_out(QuestionDraft& draft) {
   spec::Layout& layout = draft.layout();
   const auto& serving = draft.question.serving;
-  if (!draft.given("gpus") || draft.given("tp")) return;
   const spec::EngineKind kind = spec::kind_of(serving.engine);
+  const bool cuts = draft.given("tp") && (kind != spec::EngineKind::library || layout.tp > 1);
+  if (!draft.given("gpus") || cuts) return;
   if (kind == spec::EngineKind::library && !draft.given("pp") && serving.layout.attention_dp == 1) {
     const auto layers = draft.question.model.layer_count();  // device_map="auto"
     layout.pp = largest_divisor(layout.gpus, [&](std::int64_t stages) { return stages <= layers; });

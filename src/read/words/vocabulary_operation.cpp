@@ -220,6 +220,17 @@ struct Copies : Whole<1> {
   }
 };
 
+/// The share of --accept, where tokens are proposed.
+struct AcceptedShare : PositiveShare {
+  static void apply(spec::Question& question, std::string_view text, std::string_view place) {
+    question.serving.options.accept = read(text, place);
+  }
+  static std::string show(const spec::Question& question) {
+    const EngineOptions& options = question.serving.options;
+    return options.draft.kind == spec::DraftKind::none ? std::string() : write(options.accept);
+  }
+};
+
 struct Limit : Interval {
   static constexpr std::string_view values = "duration, as 30ms or 1s";
 };
