@@ -182,7 +182,8 @@ void add_verdict(Html& html, const Report& report, const TextStyle& style) {
   const auto& verdict = report.estimate.verdict;
   html.open("h1").element(fmt::format("span class=\"{}\"", mood_of(report)), verdict_word(report, {}));
   html.text("  " + run_words(report)).close();
-  for (const auto& line : {manner_words(report, style), need_and_bar_words(verdict, style), host_need_words(verdict)}) {
+  for (const auto& line :
+       {manner_words(report, style), need_and_bar_words(verdict, style), host_need_words(verdict, style)}) {
     if (!line.empty()) html.element("p", line);
   }
   for (const auto& limit : report.broken_limits) html.element("p class=\"bad\"", limit);

@@ -148,7 +148,7 @@ Paragraph summary_verdict(const Report& report, const TextStyle& style) {
   add_lines(block, page_lines(need_and_bar_words(verdict, style, report.trainers.empty()), hanging));
   const bool judged = verdict.kind != VerdictKind::no_accelerator;
   if (judged) add_lines(block, gauge(verdict.needed, verdict.capacity, style));
-  if (const auto host = host_need_words(verdict); !host.empty()) add_lines(block, page_lines(host, hanging));
+  if (const auto host = host_need_words(verdict, style); !host.empty()) add_lines(block, page_lines(host, hanging));
   for (const auto& limit : report.broken_limits) add_lines(block, page_lines(limit, hanging));
   block.least = block.lines.size();
   return block;

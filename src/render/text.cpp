@@ -66,7 +66,7 @@ std::string verdict_section(const Report& report, const TextStyle& style) {
   constexpr std::size_t indent = 2;
   auto text = fmt::format("{}  {}{}\n  {}\n", verdict_word(report, style), need_words(verdict, style),
                           accelerators(report), wrapped(peak_words(report.estimate.memory), indent, indent));
-  if (const auto host = host_need_words(verdict); !host.empty()) text += fmt::format("  {}\n", host);
+  if (const auto host = host_need_words(verdict, style); !host.empty()) text += fmt::format("  {}\n", host);
   for (const auto& limit : report.broken_limits) text += fmt::format("  {}\n", wrapped(limit, indent, indent));
   const auto bar = error_bar(verdict, unit_of(verdict.high, style));
   if (!bar.empty()) text += fmt::format("  {}\n", paint(wrapped(bar, indent, indent), Ink::dim, style));
@@ -322,14 +322,14 @@ std::string echoed(const std::vector<spec::Word>& question, std::string_view ter
   return line == nullptr ? std::string() : shown(line->text, Medium::line);
 }
 
-std::string host_need_words(const answer::Verdict& verdict) {
+std::string host_need_words(const answer::Verdict& verdict, const TextStyle& style) {
   const auto [capacity, needed] = std::pair(verdict.host_capacity, verdict.host_needed);
   if (needed == quantity::Bytes{}) return {};
-  const auto gib = quantity::in_gib;
-  auto words = fmt::format("host needs {:.2f}", gib(needed));
-  if (capacity == quantity::Bytes{}) return words + " GiB a machine";
-  words += fmt::format(" of {:.2f} GiB a machine", gib(capacity));
-  return needed > capacity ? fmt::format("{}, {:.2f} short", words, gib(needed - capacity)) : words;
+  const auto unit = unit_of(quantity::gib(1), style);
+  auto words = "host needs " + in_unit(needed, unit);
+  if (capacity == quantity::Bytes{}) return fmt::format("{} {} a machine", words, unit.name);
+  words += fmt::format(" of {} {} a machine", in_unit(capacity, unit), unit.name);
+  return needed > capacity ? fmt::format("{}, {} short", words, in_unit(needed - capacity, unit)) : words;
 }
 
 std::string peak_words(const answer::MemoryAnswer& memory) {

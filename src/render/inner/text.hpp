@@ -38,7 +38,7 @@ std::string echoed(const std::vector<spec::Word>& question, std::string_view ter
 std::string peak_words(const answer::MemoryAnswer& memory);
 
 /// "host needs 112.00 of 64.00 GiB a machine, 48.00 short"; empty where nothing rests there.
-std::string host_need_words(const answer::Verdict& verdict);
+std::string host_need_words(const answer::Verdict& verdict, const TextStyle& style);
 
 /// The options that change a run, as one types them.
 inline std::string options_of(const search::Advice& advice) { return options_of(advice.terms); }
