@@ -94,6 +94,7 @@ TEST_CASE("a plan tells the best first, whatever it is best at, and none of its 
       for (const char* list : {"each", "front"}) {
         for (const json& line : plan[list]) CHECK(at(line) >= at(plan["best"][0]));
       }
+      CHECK(std::ranges::is_sorted(plan["front"], {}, [](const json& line) { return figure(line, "step_seconds"); }));
       for (const json& one : plan["front"]) {
         for (const json& other : plan["front"]) CHECK_FALSE(beats(one, other));
         for (const json& best : plan["best"]) CHECK_FALSE(beats(best, one));

@@ -6,6 +6,7 @@
 #include "quantity/lists.hpp"
 #include "serving/engine.hpp"
 #include "spec/names.hpp"
+#include "tools/figures.hpp"
 
 #include <algorithm>
 #include <array>
@@ -23,16 +24,37 @@ using nlohmann::json;
 using quantity::is_digit;
 
 /// Units behind a number, and what one of them is in the JSON: seconds, bytes, shares, kilowatt-hours, kilograms.
-constexpr std::pair<std::string_view, double> units[] = {
-    {" us", 1e-6},        {" ms", 1e-3},        {" s", 1},
-    {" min", 60},         {" h", 3600},         {" days", 86400},
-    {" years", 31557600}, {" months", 2629800}, {" GiB", 1073741824},
-    {" MiB", 1048576},    {" %", 0.01},         {" Wh", 1e-3},
-    {" kWh", 1},          {" MWh", 1e3},        {" GWh", 1e6},
-    {" g", 1e-3},         {" kg", 1},           {" t", 1e3},
-    {" TFLOP/s", 1e12},   {" PFLOP/s", 1e15},   {" TB/s", 1e12},
-    {" GB/s", 1e9},       {"K", 1e3},           {"k", 1e3},
-    {"M", 1e6},           {"B", 1e9},           {"T", 1e12}};
+constexpr std::pair<std::string_view, double> units[] = {{" us", 1e-6},
+                                                         {" ms", 1e-3},
+                                                         {" s", 1},
+                                                         {" min", 60},
+                                                         {" h", 3600},
+                                                         {" days", 86400},
+                                                         {" years", 31557600},
+                                                         {" GB", 1e9},
+                                                         {" MB", 1e6},
+                                                         {" TiB", 1099511627776},
+                                                         {" TB", 1e12},
+                                                         {" months", 2629800},
+                                                         {" GiB", 1073741824},
+                                                         {" MiB", 1048576},
+                                                         {" %", 0.01},
+                                                         {" Wh", 1e-3},
+                                                         {" kWh", 1},
+                                                         {" MWh", 1e3},
+                                                         {" GWh", 1e6},
+                                                         {" g", 1e-3},
+                                                         {" kg", 1},
+                                                         {" t", 1e3},
+                                                         {" TFLOP/s", 1e12},
+                                                         {" PFLOP/s", 1e15},
+                                                         {" TB/s", 1e12},
+                                                         {" GB/s", 1e9},
+                                                         {"K", 1e3},
+                                                         {"k", 1e3},
+                                                         {"M", 1e6},
+                                                         {"B", 1e9},
+                                                         {"T", 1e12}};
 
 /// A number as it is shown, with half of its last digit.
 struct Shown {
@@ -147,7 +169,8 @@ std::string unwrapped(const std::string& text) {
 }
 
 /// \return how many numbers the text shows
-std::size_t check_form(const std::string& line, const std::string& form, const json& answer) {
+std::size_t check_form(const std::string& line, const std::string& form, const json& answer,
+                       double unit_of_tables = 1073741824) {
   const auto text = test::outcome_of(line + form);
   if (!text) return 0;
   std::vector<double> numbers{0.95};  // of requests, which are told as shares of a hundred
@@ -162,8 +185,8 @@ std::size_t check_form(const std::string& line, const std::string& form, const j
       return at != numbers.end() && *at <= (shown.value + shown.half * 1.001) * unit * (1 + 1e-9);
     };
     ++count;
-    const bool is_of_table = shown.half < 0.006 && shown.half > 0.004;  // two places of GiB, its unit above it
-    if (is_there(1) || (is_of_table && is_there(1073741824))) continue;
+    const bool is_of_table = shown.half < 0.006 && shown.half > 0.004;  // two places, their unit above them
+    if (is_there(1) || (is_of_table && is_there(unit_of_tables))) continue;
     CAPTURE(line, form, shown.line, shown.digits);
     FAIL_CHECK("a number that the JSON does not have");
   }
@@ -175,7 +198,14 @@ std::size_t check(const std::string& line) {
   const json answer = test::answered(line);
   if (!answer.is_object()) return 0;
   const bool is_run = line.starts_with("fit"), is_whole = line.starts_with("serve") || line.starts_with("plan");
-  std::size_t count = check_form(line, is_run ? " --full --unit GiB" : is_whole ? " --full" : "", answer);
+  for (const auto& broken : test::disagreements(line.substr(0, line.find(' ')), answer)) {
+    CAPTURE(line);
+    FAIL_CHECK(broken);
+  }
+  std::size_t count = is_run ? 0 : check_form(line, is_whole ? " --full" : "", answer);
+  for (const auto& [unit, bytes] : {std::pair("GiB", 1073741824.0), {"GB", 1e9}, {"MiB", 1048576.0}, {"MB", 1e6}}) {
+    if (is_run) count += check_form(line, std::string(" --full --unit ") + unit, answer, bytes);
+  }
   if (is_run || line.starts_with("serve")) count += check_form(line, " --format markdown", answer);
   return count;
 }

@@ -84,6 +84,45 @@ auto summed(const char* list, const char* member) {
   };
 }
 
+/// The largest of a member of each in a list.
+auto highest(const char* list, const char* member) {
+  return [=](const json& answer) {
+    const json* all = find(answer, list);
+    Figure most;
+    for (const json& each : all == nullptr ? json::array() : *all) {
+      most = std::max(most.value_or(0.0), each.at(member).get<double>());
+    }
+    return most;
+  };
+}
+
+/// How far the parts of a moment are from it, of the one where they are furthest.
+Figure apart(const json& answer) {
+  double most = 0;
+  for (const json& point : answer.at("memory").at("timeline")) {
+    double left = point.at("allocated_bytes").get<double>();
+    for (const auto& part : point.at("held_bytes")) left -= part.get<double>();
+    most = std::max(most, std::abs(left));
+  }
+  return most;
+}
+
+/// A figure and a share of it, above or below.
+auto with_share(const char* place, double sign, const char* share) {
+  return [=](const json& answer) {
+    const Figure whole = at(answer, place), part = at(answer, share);
+    return whole && part ? Figure(*whole * (1 + sign * *part)) : Figure();
+  };
+}
+
+/// A product with the accelerators of the question.
+auto of_all_gpus(std::vector<const char*> places) {
+  return [=](const json& answer) {
+    const Figure one = product(1.0, places)(answer);
+    return one ? Figure(*one * term(answer, "gpus")) : Figure();
+  };
+}
+
 /// Both sides together.
 auto plus(std::function<Figure(const json&)> one, std::function<Figure(const json&)> other) {
   return [=](const json& answer) {
@@ -108,6 +147,14 @@ bool writes(const json& answer) { return at(answer, "load.output") > 0.0; }
 bool is_steady(const json& answer) {
   const bool is_answered = answer.at("speed").is_object() && answer["speed"]["saturated"] == false;
   return is_answered && answer.at("load").at("num_prompts").is_null();
+}
+
+/// Whether it starts, with a cache: what only reads needs none.
+bool has_cache(const json& answer) { return answer.at("verdict") == "fits" && at(answer, "kv.needed_bytes") > 0.0; }
+
+/// Whether the whole model is read by the question's own servers, whose requests have nothing in common.
+bool reads_all(const json& answer) {
+  return is_whole(answer) && answer.at("question").at("shared_prefix").at("value") == "0";
 }
 
 /// Whether a cache in blocks is of one kind of layers, which see everything.
@@ -151,6 +198,20 @@ const std::vector<Rule>& of_servers() {
        tokens_of("load.output", {"speed.cost.output_with_prompts_usd_per_million"}),
        plus(tokens_of("load.prompt", {"speed.cost.input_usd_per_million"}),
             tokens_of("load.output", {"speed.cost.output_usd_per_million"}))},
+      {"an accelerator answers its part", same, of_all_gpus({"speed.tokens_per_s_per_gpu"}),
+       figure("speed.tokens_per_s")},
+      {"each request has its prompt", same, tokens_of("load.prompt", {"speed.requests_per_s"}),
+       where(reads_all, figure("speed.prompt_tokens_per_s"))},
+      {"a request of the context has room", at_most, where(has_cache, figure("kv.needed_bytes")), figure("kv.bytes")},
+      {"parts and cache are within the limit", at_most,
+       where(has_cache, plus(figure("memory.held_bytes"), figure("kv.bytes"))), figure("memory.limit_bytes")},
+      {"the limit is within the accelerator", at_most, where(has_cache, figure("memory.limit_bytes")),
+       figure("memory.capacity_bytes")},
+      {"the tightest rank is one of them", at_most, figure("memory.held_bytes"), highest("memory.ranks", "held_bytes")},
+      {"tokens of half of the requests come no later than of most", at_most, figure("speed.tail.tpot.p50_s"),
+       figure("speed.tail.tpot.p95_s")},
+      {"and of most no later than of nearly all", at_most, figure("speed.tail.tpot.p95_s"),
+       figure("speed.tail.tpot.p99_s")},
       {"half of the requests wait no longer than most", at_most, figure("speed.tail.ttft.p50_s"),
        figure("speed.tail.ttft.p95_s")},
       {"most wait no longer than nearly all", at_most, figure("speed.tail.ttft.p95_s"),
@@ -173,10 +234,60 @@ auto flops(const char* id, const char* member, double factor, std::vector<const 
   };
 }
 
+bool is_of_steps(const json& answer) {
+  const json& phase = answer.at("memory").at("peak_phase");
+  return phase != "evaluation" && phase != "checkpoint";
+}
+
+/// Whether a sequence of the data is one of the step: a preference has two.
+bool is_of_sequences(const json& answer) { return answer.at("question").at("algorithm").at("value") == "sft"; }
+
+/// Share of the wall time that t of training between two checkpoints keep (docs/time.md, goodput); of n segments the
+/// last has its checkpoint as the run's result.
+Figure kept(const json& answer) {
+  const auto in = [&](const char* name) { return at(answer, std::string("time.goodput.") + name); };
+  const Figure t = in("checkpoint_interval_seconds"), d = in("checkpoint_seconds"), m = in("mtbf_seconds"),
+               r = in("restart_seconds"), useful = at(answer, "time.useful_seconds");
+  if (!t || !d || !m || !r || !useful || at(answer, "time.goodput.share") == 0.0) return {};
+  const double save = *d * (1 - *t / *useful);
+  return *t / (*m * std::exp(*r / *m) * std::expm1((*t + save) / *m));
+}
+
 const std::vector<Rule>& of_runs() {
   using enum Order;
   static const std::vector<Rule> rules{
       {"what must fit is the need", same, figure("needed_bytes"), figure("memory.peak_needed_bytes")},
+      {"what is likely is the need", same, figure("error_bar.likely_bytes"), figure("needed_bytes")},
+      {"the bar reaches down by its share", same, with_share("needed_bytes", -1, "error_bar.share_below"),
+       figure("error_bar.low_bytes")},
+      {"and up by its other", same, with_share("needed_bytes", 1, "error_bar.share"), figure("error_bar.high_bytes")},
+      {"need and headroom are the capacity", same, plus(figure("needed_bytes"), figure("headroom_bytes")),
+       figure("capacity_bytes")},
+      {"a token passes no more than there is", at_most, figure("model.parameters_active"),
+       figure("model.parameters_total")},
+      {"tables are parameters", at_most, figure("model.parameters_embedding"), figure("model.parameters_total")},
+      {"what is offloaded is a part of what the host has", at_most, figure("memory.host_bytes"),
+       summed("memory.host_ledger", "bytes")},
+      {"the highest phase is the peak", same, highest("memory.phases", "allocated_bytes"),
+       figure("memory.peak_allocated_bytes")},
+      {"no moment is above the peak", at_most, highest("memory.timeline", "allocated_bytes"),
+       figure("memory.peak_allocated_bytes")},
+      {"what a moment holds is held for something", same, apart, product(0.0, {})},
+      {"no stage peaks higher than the highest", at_most, where(is_of_steps, figure("memory.peak_allocated_bytes")),
+       highest("memory.stages", "peak_allocated_bytes")},
+      {"all work of the hardware", same, flops("hardware", "per_token", 1.0, {"compute.tokens"}),
+       flops("hardware", "total", 1.0, {})},
+      {"and with a full square", same, flops("full_square", "per_token", 1.0, {"compute.tokens"}),
+       flops("full_square", "total", 1.0, {})},
+      {"utilization is that of the model's work", same, flops("model", "utilization", 1.0, {}), figure("time.mfu")},
+      {"all tokens are seen in the useful time", same,
+       of_all_gpus({"time.tokens_per_second_per_gpu", "time.useful_seconds"}),
+       where(is_of_sequences, figure("compute.tokens"))},
+      {"a slow host makes the bar no shorter", at_most, figure("time.step_error_bar"),
+       figure("time.step_error_bar_above")},
+      {"what is kept follows from failures, checkpoints and restarts", same, kept, figure("time.goodput.share")},
+      {"failures come in the wall time", same, product(1.0, {"time.goodput.failures", "time.goodput.mtbf_seconds"}),
+       figure("time.total_seconds")},
       {"what rests is no more than the peak", at_most, figure("memory.persistent_bytes"),
        figure("memory.peak_allocated_bytes")},
       {"allocated is reserved", at_most, figure("memory.peak_allocated_bytes"), figure("memory.peak_reserved_bytes")},
