@@ -14,7 +14,8 @@ namespace {
 /// made them of copies (arg_groups/fields/parallel.py of 0.5.22).
 constexpr serving::EngineRelease counts_attention{0, 5, 22};
 
-/// tp counts all ranks of a copy: attention that is copied leaves a part of them to each.
+/// tp counts all ranks of a copy's stage: attention that is copied leaves a part of them to each. Copies of the whole
+/// have their own stages too (managers/data_parallel_controller.py, launch_dp_schedulers).
 void take_ranks(Sheet& sheet) {
   const Setting* ranks = sheet.find({"tp", "tp_size", "tensor_parallel_size"});
   const Setting* own = sheet.find({"attn_dp_size", "attention_data_parallel_size"});
@@ -25,8 +26,9 @@ void take_ranks(Sheet& sheet) {
   const auto attention = by_switch ? copies : sheet.count({"attn_dp_size", "attention_data_parallel_size"}).value_or(1);
   if (tensor) sheet.say("tp", std::to_string(*tensor % attention == 0 ? *tensor / attention : *tensor), *ranks);
   if (attention > 1) sheet.say("attention_dp", std::to_string(attention), by_switch ? *copied : *own);
+  const auto stages = sheet.count({"pp", "pp_size", "pipeline_parallel_size"}).value_or(1);
   if (copies > 1 && !by_switch)
-    sheet.say("gpus", std::to_string(quantity::product(copies, tensor.value_or(1))), *copied);
+    sheet.say("gpus", std::to_string(quantity::product(copies, tensor.value_or(1), stages)), *copied);
 }
 
 /// The first token of those verified together is the model's own (sglang/srt/arg_groups/speculative_hook.py).
