@@ -27,6 +27,7 @@ TEST_CASE("The variables of huggingface_hub mean what they mean there") {
   CHECK(hub_with({{"HF_ENDPOINT", "https://mirror.example//"}}).endpoint == "https://mirror.example");
   CHECK(hub_with({{"HF_HUB_ETAG_TIMEOUT", "3"}}).timeout == 3);
   CHECK(hub_with({{"HF_HUB_ETAG_TIMEOUT", "3"}, {"HF_HUB_DOWNLOAD_TIMEOUT", "7"}}).timeout == 7);
+  CHECK(cli::read_hub_environment(true).offline);
   for (const auto* name : {"HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"}) {
     for (const auto* yes : {"1", "ON", "Yes", "true"}) CHECK(hub_with({{name, yes}}).offline);
     for (const auto* no : {"0", "off", ""}) CHECK_FALSE(hub_with({{name, no}}).offline);

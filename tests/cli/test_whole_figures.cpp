@@ -148,6 +148,7 @@ void derive(const json& answer, std::vector<double>& numbers) {
     for (const json& rank : answer.at(ranks))
       numbers.push_back(rank["held_bytes"].get<double>() + rank["needed_bytes"].get<double>());
   }
+  numbers.push_back(1000 * number_at(answer, "/speed/cost/input_usd_per_million"));  // of a billion that are read
   const double fast = number_at(answer, "/best/0/figures/step_seconds");
   if (fast > 0) numbers.push_back(number_at(answer, "/sure/figures/step_seconds") / fast - 1);
   for (const double beside : {0.0, number_at(answer, "/memory/beside_bytes")}) {
@@ -261,8 +262,8 @@ TEST_CASE("every number of a whole plan, a law and a search is its JSON's") {
         "scale llama-3-8b --tokens 1T --smaller 2 --price 2", "plan llama-3.2-1b --gpu a100-80:4 --tokens 1B",
         "plan gpt2 --gpu rtx-4090,a100-40 --method full", "plan llama-3.2-1b --gpu l40s:2 --objective cost --tokens 1B",
         "serve llama-3.1-8b --gpu h100-sxm --find context", "serve llama-3.1-8b --gpu h100-sxm:2 --find layout",
-        "plan llama-3.1-8b --serve --gpu l40s:2,h100-sxm", "dtype", "dtype --quantize 1.25,-2.5,0.375",
-        "dtype int4 --quantize 1.25,-2.5,0.375 --scheme affine"}) {
+        "plan llama-3.1-8b --serve --gpu l40s:2,h100-sxm", "serve bge-m3 --gpu l40s --engine vllm", "dtype",
+        "dtype --quantize 1.25,-2.5,0.375", "dtype int4 --quantize 1.25,-2.5,0.375 --scheme affine"}) {
     count += check(line);
   }
   CHECK(count > 200);

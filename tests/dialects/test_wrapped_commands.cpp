@@ -158,4 +158,23 @@ TEST_CASE("a command says the same in whatever starts it") {
   }
 }
 
+TEST_CASE("copies, ranks and stages of a command multiply to its accelerators") {
+  const std::vector<std::string> starts{"vllm serve Qwen/Qwen3-8B",
+                                        "python -m sglang.launch_server --model-path Qwen/Qwen3-8B"};
+  for (const auto& start : starts) {
+    for (const int copies : {2, 4}) {
+      for (const int ranks : {1, 2}) {
+        for (const int stages : {1, 2}) {
+          const auto command = start + " --data-parallel-size " + std::to_string(copies) + " --tensor-parallel-size " +
+                               std::to_string(ranks) + " --pipeline-parallel-size " + std::to_string(stages);
+          CAPTURE(command);
+          test::check_terms(test::read_alone(command + "\n", "run.sh"),
+                            "gpus=" + std::to_string(copies * ranks * stages) + " tp=" + std::to_string(ranks) +
+                                " pp=" + std::to_string(stages));
+        }
+      }
+    }
+  }
+}
+
 }  // namespace llmcalc::wrapped
