@@ -108,6 +108,16 @@ class Source:
             end = self.partner.get(end, end) + 1 if self.tokens[end].text in CLOSED_BY else end + 1
         return end
 
+    def call_around(self, index):
+        """The first token of the call that `index` is an argument of, and one past its last; nothing where it is of none."""
+        while self.tokens[index].text != "(":
+            before = self.tokens[index - 1]
+            ends = before.text == ";" or before.text == "}" and self.text[before.end] == "\n"
+            if index == 0 or ends:
+                return None
+            index = self.partner[index - 1] if before.text in OPENED_BY else index - 1
+        return self.operand_before(index, len(PRECEDENCE)), self.partner[index] + 1
+
     def span(self, first, end):
         return self.without_comments[self.tokens[first].start : self.tokens[end - 1].end]
 
@@ -254,6 +264,16 @@ def drawn(count, seed):
     return taken
 
 
+def lists(text):
+    """Whether a comma stands in no bracket of it: an argument more or less is no operand, but a comma's."""
+    depth = 0
+    for mark in (found.group("mark") for found in TOKEN.finditer(text)):
+        depth += (mark in CLOSED_BY) - (mark in OPENED_BY)
+        if mark == "," and depth == 0:
+            return True
+    return False
+
+
 def beside_the_code(source, fault):
     """Puts the change of a file in the smallest expression that holds it; where that is none, in the statement."""
     old, new = source.text, fault.changed
@@ -271,6 +291,13 @@ def beside_the_code(source, fault):
         first, shape = source.operand_before(first, -1), "(fault(@) ? ({new}) : ({old}))"
     start, stop = source.tokens[first].start, max(source.tokens[end - 1].end, len(old) - tail)
     was, becomes = old[start:stop], new[start : stop + len(new) - len(old)]
+    while "fault(@) ?" in shape and (lists(was) or lists(becomes)):
+        call = source.call_around(first)
+        if call is None:
+            return
+        first, end = call
+        start, stop = source.tokens[first].start, source.tokens[end - 1].end
+        was, becomes = old[start:stop], new[start : stop + len(new) - len(old)]
     if was.strip() and becomes.strip():
         fault.start, fault.end, fault.code = start, stop, shape.format(new=becomes, old=was)
         fault.not_constant = source.not_constant(first)
