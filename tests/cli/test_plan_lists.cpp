@@ -204,6 +204,8 @@ TEST_CASE("a plan of servers tells the best first") {
     };
     REQUIRE(several["plans"]["best"].size() > 1);
     CHECK(std::ranges::is_sorted(several["plans"]["best"], {}, price));
+    const json turned = answered("plan " + model + " --serve --gpu h100-sxm:2,l40s:2,a100-80" + load);
+    CHECK(several["plans"]["best"] == turned["plans"]["best"]);  // in whichever order they are named
     const json one = answered("plan " + model + " --serve --gpu h100-sxm:2" + load);
     const auto rate = [](const json& line) { return -line["speed"]["tokens_per_s"].get<double>(); };
     CHECK(std::ranges::is_sorted(one["plans"]["best"], {}, rate));
