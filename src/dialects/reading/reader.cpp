@@ -70,7 +70,9 @@ Reading Reader::file(std::string_view text, std::string_view place) const {
   if (auto packages = read_requirements(text, place)) return *std::move(packages);
   if (const auto commands = commands_in(text)) return command(*commands, place);
   refuse_python(text, place);
+  if (const auto commands = commands_in_rules(text)) return command(*commands, place);
   if (looks_like_dockerfile(text)) {
+    if (const auto started = command_of_image(text)) return command(*started, place);
     throw BadInput(std::string(place), "builds an image and starts nothing by itself", "say the command that it runs");
   }
   if (const auto modelfile = parse_modelfile(text, place))
