@@ -22,6 +22,16 @@ bool is_preset(const std::string& name, const read::Catalogue& catalogue) {
 
 constexpr std::string_view gguf = ".gguf";
 
+/// "name-00001-of-00003", the first of the files into which gguf-split cuts one (llama.cpp, llama_split_path).
+std::string without_shard(std::string name) {
+  constexpr std::size_t digits = 5;
+  const auto of = name.rfind("-of-");
+  const bool is_cut = of != std::string::npos && of > digits && name.size() == of + std::size("-of-") - 1 + digits &&
+                      name[of - digits - 1] == '-';
+  if (is_cut) name.resize(of - digits - 1);
+  return name;
+}
+
 /// Words that tunings and repackings of a model add to its name; none of it changes the shape.
 constexpr std::array<std::string_view, 14> suffixes{"-instruct", "-chat", "-it",      "-base", "-hf",
                                                     "-bnb-4bit", "-gguf", "-unsloth", "-awq",  "-gptq",
@@ -49,9 +59,10 @@ struct Named {
 /// The preset that a name can only mean: "NousResearch/Meta-Llama-3-8B-Instruct" is llama-3-8b, "llama3.1:8b" is
 /// llama-3.1-8b.
 std::optional<Named> preset_behind(const std::string& id, const read::Catalogue& catalogue) {
-  std::string name = quantity::to_lower(id.substr(id.rfind('/') + 1));
+  const auto folder = quantity::without_end(id, "/");
+  std::string name = quantity::to_lower(folder.substr(folder.rfind('/') + 1));
   std::ranges::replace(name, ':', '-');
-  if (name.ends_with(gguf)) name.resize(name.size() - gguf.size());
+  if (name.ends_with(gguf)) name = without_shard(name.substr(0, name.size() - gguf.size()));
   if (name.starts_with("meta-")) name.erase(0, std::string_view("meta-").size());
   std::string quant;
   for (bool shortened = true; shortened;) {
@@ -90,7 +101,7 @@ void take_preset(dialects::Reading& reading, Given& word, Named named) {
 std::string quant_in(const std::string& file) {
   std::string name = quantity::to_lower(file);
   const bool is_file = name.ends_with(gguf);
-  if (is_file) name.resize(name.size() - gguf.size());
+  if (is_file) name = without_shard(name.substr(0, name.size() - gguf.size()));
   const auto tag = name.rfind(':');
   if (tag == std::string::npos && !is_file) return {};
   if (tag != std::string::npos) name[tag] = '-';

@@ -141,7 +141,7 @@ TEST_CASE("keys that move memory and have no option are assumptions") {
   CHECK_THAT(assumed(vllm, "cpu_offload_gb 8"), Contains("all weights rest on the accelerator"));
   CHECK_THAT(assumed(vllm, "limit_mm_per_prompt"), Contains("text alone"));
   const auto cards = [](const std::string& beside) {
-    const std::string image = " --device nvidia.com/gpu=0 vllm/vllm-openai --model m";
+    const std::string image = " --device nvidia.com/gpu=0 vllm/vllm-openai --model m -tp 4";
     return said(read_command("podman run" + beside + image), "gpus");
   };
   CHECK(cards("") == "1");

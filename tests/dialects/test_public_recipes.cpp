@@ -224,7 +224,7 @@ Restart=always
     {"variables in quotes", R"(
 [Service]
 Environment="CUDA_VISIBLE_DEVICES=0,1" "LEN=4096"
-ExecStart=/opt/venv/bin/vllm serve Qwen/Qwen2.5-7B-Instruct --max-model-len ${LEN}
+ExecStart=/opt/venv/bin/vllm serve Qwen/Qwen2.5-7B-Instruct -tp 2 --max-model-len ${LEN}
 )",
      "gpus=2 context=4096"},
 };
@@ -272,9 +272,9 @@ services:
   vllm:
     image: vllm/vllm-openai:latest
     deploy: {resources: {reservations: {devices: [{capabilities: [gpu], device_ids: ['0,1,2,3,4,5,6,7']}]}}}
-    command: --model ${MODEL:-Infermatic/Llama-3.3-70B-Instruct-FP8-Dynamic} --tensor-parallel-size ${TP:-2}
+    command: --model ${MODEL:-Infermatic/Llama-3.3-70B-Instruct-FP8-Dynamic} --tensor-parallel-size ${TP:-8}
 )",
-     "gpus=8 tp=2"},
+     "gpus=8 tp=8"},
     {"a login shell", R"(
 services:
   vllm:

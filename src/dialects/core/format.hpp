@@ -93,6 +93,11 @@ void rename(const Format& format, Settings& settings);
 
 const FormatRow* find_row(const Format& format, std::string_view key);
 
+/// Whether a table or the engine knows the key.
+bool knows_key(const Format& format, std::string_view key);
+/// The one key in full that begins so; empty where there is none or several are.
+std::string key_beginning(const Format& format, std::string_view beginning);
+
 /// The term that a key says by itself, or with others that say nothing without it; empty for what is assumed instead,
 /// or moves nothing.
 std::string_view term_of(const Format& format, std::string_view key);
@@ -106,10 +111,10 @@ void apply(const Format& format, Sheet& sheet);
 
 // What the rows name, each in the source of its dialect.
 Rules accelerate_rules, automodel_rules, axolotl_rules, deepspeed_rules, gpt_neox_rules, lightning_rules, litgpt_rules,
-    levanter_rules, llama_factory_rules, llama_factory_server_rules, llama_server_rules, llm_foundry_rules,
-    maxtext_rules, megatron_rules, modelfile_rules, ms_swift_rules, ms_swift_megatron_rules, nemo_rules, nemo_rl_rules,
-    ollama_rules, openrlhf_rules, peft_rules, prime_rl_rules, primus_rules, sglang_rules, slime_rules, torchtitan_rules,
-    torchtune_rules, trainer_rules, trtllm_rules, unsloth_rules, verl_rules, vllm_rules;
+    levanter_rules, llama_factory_rules, llama_factory_server_rules, llama_cpp_python_rules, llama_server_rules,
+    llm_foundry_rules, maxtext_rules, megatron_rules, modelfile_rules, ms_swift_rules, ms_swift_megatron_rules,
+    nemo_rules, nemo_rl_rules, ollama_rules, openrlhf_rules, peft_rules, prime_rl_rules, primus_rules, sglang_rules,
+    slime_rules, torchtitan_rules, torchtune_rules, trainer_rules, trtllm_rules, unsloth_rules, verl_rules, vllm_rules;
 Rename complete_llama_factory, open_fsdp_config, rename_gpt_neox, rename_megatron_yaml, rename_nemo, rename_unsloth,
     take_primus_defaults;
 Write write_axolotl, write_lightning, write_litgpt, write_llama_factory, write_megatron, write_ms_swift,

@@ -1,6 +1,7 @@
 #include "dialects/reading/readers.hpp"
 #include "dialects/servers/server_rules.hpp"
 #include "dialects/shell/containers.hpp"
+#include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
@@ -139,6 +140,57 @@ void refuse_other_program(const Start& start, const ShellWord& program, std::str
       "the program that trains in its place asks about training, llmcalc serve about a server");
 }
 
+/// vLLM and SGLang understand options by their beginnings (argparse, allow_abbrev): one that is nobody else's is that
+/// option.
+void complete_options(Start& start) {
+  constexpr Dialect abbreviating[] = {Dialect::vllm, Dialect::sglang};
+  constexpr std::size_t shortest = 6;
+  if (start.starter == nullptr || !quantity::contains(abbreviating, start.format->dialect)) return;
+  for (Setting& setting : start.options.settings.all()) {
+    if (setting.key.size() < shortest || knows_key(*start.format, setting.key)) continue;
+    if (auto name = key_beginning(*start.format, setting.key); !name.empty()) setting.key = std::move(name);
+  }
+}
+
+/// swift starts one process where nobody says how many (swift/cli/main.py, use_torchrun), which spreads the layers over
+/// all cards that it sees (swift/llm/utils, get_default_device_map).
+void leave_spread_open(const Start& start, const Settings& launcher, Reading& reading) {
+  constexpr std::string_view starts_several[] = {"torchrun.", "deepspeed.", "accelerate.", "environment.NPROC_PER_NODE",
+                                                 "environment.NNODES"};
+  const auto is_of = [&](const Setting& setting) {
+    return std::ranges::any_of(starts_several, [&](std::string_view key) { return setting.key.starts_with(key); });
+  };
+  const auto* gpus = quantity::find_or_null(reading.words, "gpus", &Given::term);
+  if (start.format->dialect != Dialect::ms_swift || gpus == nullptr || gpus->text == "1") return;
+  if (std::ranges::any_of(launcher.all(), is_of) || start.options.settings.has("deepspeed")) return;
+  reading.open.push_back({"gpus",
+                          fmt::format("one process spreads the model's layers over {} accelerators (device_map), "
+                                      "which is not modelled; NPROC_PER_NODE={} starts one on each",
+                                      gpus->text, gpus->text),
+                          gpus->origin});
+  std::erase_if(reading.words, [](const Given& word) { return word.term == "gpus"; });
+}
+
+/// A server takes as many of the cards that it sees as its ranks are (vllm/config/parallel.py, world_size; SGLang
+/// server_args.py, tp_size and pp_size), unless its own options say copies.
+void take_ranks(Reading& reading) {
+  const auto number = [&](std::string_view term) {
+    const auto* word = quantity::find_or_null(reading.words, term, &Given::term);
+    std::string_view text = word == nullptr ? std::string_view("1") : std::string_view(word->text);
+    return quantity::take_number<std::int64_t>(text).value_or(0);
+  };
+  auto* gpus = quantity::find_or_null(reading.words, "gpus", &Given::term);
+  const bool is_open = quantity::contains(quantity::mapped(reading.open, &Given::term), std::string("tp"));
+  if (!reading.serves || gpus == nullptr || is_open || !read::has_word(reading.words, "tp") || number("nodes") != 1)
+    return;
+  const auto ranks = quantity::product(number("tp"), number("pp"), number("attention_dp"));
+  if (ranks < 1 || number("gpus") <= ranks) return;
+  reading.assumptions.push_back(
+      {fmt::format("{} of {} accelerators ({}): its tensor and pipeline parallelism takes no more", ranks, gpus->text,
+                   gpus->origin.where)});
+  gpus->text = std::to_string(ranks);
+}
+
 std::string_view algorithm_of(const Start& start, std::string_view program) {
   if (start.starter != nullptr) return start.starter->algorithm;
   return start.format->dialect == Dialect::trainer ? algorithm_named_in(program) : std::string_view();
@@ -158,6 +210,8 @@ std::optional<Reading> CommandReader::read(const ShellCommand& command, const Se
   take_processes(launch.launcher, readings.front());
   take_accelerate(launch.launcher, readings);
   take_config_of_environment(launch, start);
+  complete_options(start);
+  leave_spread_open(start, launch.launcher, readings.front());
   take_files_of_folder(start);
   take_words_behind(start);
   Settings settings = with_file(std::move(start.options), start.config);
@@ -168,8 +222,10 @@ std::optional<Reading> CommandReader::read(const ShellCommand& command, const Se
   }
   for (const Setting& setting : launch.launcher.all()) add_variable(setting, settings);
   readings.push_back(reader_.settings(*start.format, settings, place_));
+  const bool says_cards = read::has_word(readings.back().words, "gpus");
   Reading all = merge(std::move(readings));
   take_machines(launch.launcher, all);
+  if (!says_cards) take_ranks(all);
   all.kind = std::string(start.format->name);
   all.place = place_;
   quantity::append(all.assumptions, assumptions_);

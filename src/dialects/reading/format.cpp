@@ -207,6 +207,27 @@ const FormatRow* find_row(const Format& format, std::string_view key) {
   return nullptr;
 }
 
+bool knows_key(const Format& format, std::string_view key) {
+  return option_of(format, key) != nullptr || find_row(format, key) != nullptr;
+}
+
+std::string key_beginning(const Format& format, std::string_view beginning) {
+  std::vector<std::string> found;
+  const auto take = [&](std::string_view names) {
+    for (auto name : quantity::pieces_of(names, " ")) {
+      const std::string key = read::with_underscores(name.substr(std::min(name.find_first_not_of('-'), name.size())));
+      if (key.starts_with(beginning) && !quantity::contains(found, key)) found.push_back(key);
+    }
+  };
+  if (const auto* engine = spec::find_name<spec::Engine>(format.frameworks)) {
+    for (const serving::EngineOption& option : serving::row_of(engine->value).options) take(option.names);
+  }
+  for (const auto table : format.tables) {
+    for (const FormatRow& row : table) take(row.key);
+  }
+  return found.size() == 1 ? found.front() : std::string();
+}
+
 std::vector<Given> take_open(const Format& format, Settings& settings) {
   std::vector<Given> open;
   if (!format.serves) return open;

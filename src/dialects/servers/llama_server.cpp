@@ -148,6 +148,16 @@ void llama_server_rules(Sheet& sheet) {
   assume_load(sheet);
 }
 
+/// llama_cpp/server/settings.py, ModelSettings: a context of 2,048, one sequence, and all layers on the host unasked.
+void llama_cpp_python_rules(Sheet& sheet) {
+  constexpr std::string_view whose = "llama-cpp-python default";
+  llama_server_rules(sheet);
+  sheet.by_default("context", "2048", whose);
+  sheet.by_default("slots", "1", whose);
+  sheet.by_default("gpu_layers", "0", whose);
+  sheet.by_default("flash", "0", whose);
+}
+
 std::string start_llama_server(const ServerLetter& letter) {
   return command_of("llama-server", lines_of(letter, told));
 }

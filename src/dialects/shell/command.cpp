@@ -213,8 +213,20 @@ class Unwrapper {
     return nullptr;
   }
 
+  /// "sh llama-server", "entrypoint.sh vllm serve": a shell, or a script that runs what it is handed.
+  bool hands_on() const {
+    if (at_ + 1 >= words_.size()) return false;
+    const auto name = program_name(words_[at_].text);
+    const bool is_script = name.ends_with(".sh") || name == "bash" || name == "sh";
+    const auto starts = [&](std::size_t from) {
+      return starter_of({words_.begin() + static_cast<std::ptrdiff_t>(from), words_.end()}).starter != nullptr;
+    };
+    return is_script && !starts(at_) && starts(at_ + 1);
+  }
+
   /// The words that are left, without the interpreter.
   LaunchCommand program() {
+    if (hands_on()) ++at_;
     if (at_ < words_.size() && program_name(words_[at_].text) == "python") {
       ++at_;
       while (at_ < words_.size() && is_option(words_[at_].text) && words_[at_].text != "-m") ++at_;

@@ -140,6 +140,20 @@ void put_variable(std::string_view text, const std::string& where, Settings& opt
   options.put({"environment." + std::string(text.substr(0, equals)), value, {}, where, {}});
 }
 
+/// A word that is the folder under which a container sees another, "HOST:PATH" or "HOST:PATH:ro", is that one: a
+/// model's name stands there.
+void take_mount(std::string_view mount, std::vector<ShellWord>& words) {
+  const auto host = quantity::without_end(quantity::take_until(mount, ":"), "/");
+  const auto path = quantity::without_end(quantity::take_until(mount, ":"), "/");
+  if (path.empty() || host.find('/') == host.npos || host.find_first_of("$`(") != host.npos) return;
+  for (ShellWord& word : words) {
+    const auto equals = word.text.starts_with('-') ? word.text.find('=') : std::string::npos;
+    const auto at = equals == std::string::npos ? 0 : equals + 1;
+    if (quantity::without_end(std::string_view(word.text).substr(at), "/") == path)
+      word.text.replace(at, path.size(), host);
+  }
+}
+
 /// The value behind "=", or the next word, which is taken with it.
 std::string docker_value(const std::vector<ShellWord>& words, std::size_t flag_size, std::size_t& at) {
   const std::string& text = words[at].text;
@@ -165,6 +179,7 @@ void take_docker_option(const std::vector<ShellWord>& words, std::string_view pl
   const std::string value = docker_value(words, flag.size(), at);
   if (flag == "-e" || flag == "--env") put_variable(value, where, options);
   if (flag == "--entrypoint") options.put({"entrypoint", value, {}, where, {}});
+  if (flag == "-v" || flag == "--volume") options.put({"mount:" + value, value, {}, where, {}});
   if (flag == "--gpus") options.put({"container.gpus", count_of(value), {}, where, {}});
   if (flag == "--device" && value.starts_with("nvidia.com/gpu=")) add_device(value, where, options);
   ++at;
@@ -217,6 +232,9 @@ std::vector<ShellWord> container_words(const Node& container, std::string_view p
   std::vector<ShellWord> words;
   for (const auto key : {"entrypoint", "command"}) add_words(container, key, place, words);
   add_words(container, "args", place, words);
+  if (const Node* volumes = container.find("volumes")) {  // of compose: Kubernetes' containers name theirs
+    for (const Node& volume : volumes->items) take_mount(with_defaults(volume.text), words);
+  }
   const bool script = words.size() >= 3 && base_name(words[0].text).ends_with("sh") && words[1].text.starts_with("-");
   if (script) words[2].text = assignments(container, ';') + words[2].text;
   return without_shell(std::move(words), place);
@@ -285,11 +303,15 @@ LaunchCommand docker_launch(const std::vector<ShellWord>& words, std::size_t fro
   while (at < words.size() && words[at].text.starts_with('-')) take_docker_option(words, place, at, options);
   if (at >= words.size()) return {};
   std::vector<ShellWord> inner(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end());
+  const auto is_mount = [](const Setting& option) { return option.key.starts_with("mount:"); };
+  for (const Setting& option : options.all()) {
+    if (is_mount(option)) take_mount(option.text, inner);
+  }
   const Setting* entry = options.find("entrypoint");
   if (entry != nullptr && !entry->text.empty()) inner.insert(inner.begin(), {entry->text, words[at].line, {}});
   LaunchCommand launch = container_launch(words[at], std::move(inner), place);
   for (const Setting& option : options.all()) {
-    if (!option.text.empty() && option.key != "entrypoint") launch.launcher.put(option);
+    if (!option.text.empty() && option.key != "entrypoint" && !is_mount(option)) launch.launcher.put(option);
   }
   return launch;
 }

@@ -184,6 +184,25 @@ std::vector<LaunchCommand> ray_launches(const Node& file, std::string_view place
   return found;
 }
 
+/// Baseten's Truss (docs.baseten.co/reference/truss-configuration, docker_server): an image, a line that starts a
+/// server in it, and "H100:2".
+std::vector<LaunchCommand> truss_launches(const Node& file, std::string_view place) {
+  const Node* start = below(&file, {"docker_server", "start_command"});
+  const Node* image = below(&file, {"base_image", "image"});
+  if (start == nullptr || image == nullptr) return {};
+  Node container{Node::Kind::table, {}, start->where, {}, {}};
+  container.members.push_back({"command", *start});
+  const ShellWord name{image->text, line_of(image->where), {}};
+  LaunchCommand launch = container_launch(name, container_words(container, place), place);
+  if (const Node* said = below(&file, {"resources", "accelerator"})) {
+    std::string_view cards = said->text;
+    put(launch, "container.gpu", std::string(gpu_of_label("accelerator", quantity::take_until(cards, ":"))),
+        said->where);
+    put(launch, "container.gpus", cards.empty() ? "1" : std::string(cards), said->where);
+  }
+  return {std::move(launch)};
+}
+
 }  // namespace
 
 std::string_view gpu_of_label(std::string_view key, std::string_view value) {
@@ -242,7 +261,7 @@ std::int64_t number_in(const Node* node) {
 }
 
 bool is_manifest(const Node& node) {
-  constexpr std::string_view keys[] = {"services", "kind", "applications", "servingEngineSpec"};
+  constexpr std::string_view keys[] = {"services", "kind", "applications", "servingEngineSpec", "docker_server"};
   return std::ranges::any_of(keys, [&](std::string_view key) { return node.find(key) != nullptr; });
 }
 
@@ -256,6 +275,7 @@ std::vector<LaunchCommand> containers_in(const Node& file, std::string_view plac
   if (found.empty()) found = kserve_launches(file, place);
   if (found.empty()) found = ray_launches(file, place);
   if (found.empty()) found = helm_launches(file, place);
+  if (found.empty()) found = truss_launches(file, place);
   if (found.empty()) find_containers(file, {}, place, found);
   return found;
 }
