@@ -32,6 +32,30 @@ bool is_flow_of_yaml(std::string_view body, std::string_view place) {
   return !first.empty() && std::isalpha(static_cast<unsigned char>(first.front())) != 0;
 }
 
+/// "key: {name}" and "key: {{ name }}" of a template, which YAML takes for a table without values, as the text that it
+/// is.
+std::string with_placeholders(std::string_view text) {
+  const auto is_of_name = [](char c) { return quantity::is_name_char(c) || c == '.' || c == ' '; };
+  std::string all;
+  while (!text.empty()) {
+    const auto line = quantity::take_until(text, "\n");
+    const auto at = std::min(line.find(": {"), line.size());
+    const auto value = quantity::trim(line.substr(at, line.find(" #", at) - at));
+    const auto name = value.substr(std::min(value.find_first_not_of(":{ "), value.size()));
+    const auto end = name.find('}');
+    const bool stands_for = end != name.npos && end > 0 && std::ranges::all_of(name.substr(0, end), is_of_name) &&
+                            name.find_first_not_of('}', end) == name.npos;
+    all.append(line.substr(0, at));
+    if (stands_for) {
+      all.append(": '").append(quantity::trim(value.substr(1))).append("'");
+    } else {
+      all.append(line.substr(at));
+    }
+    all += '\n';
+  }
+  return all;
+}
+
 std::optional<std::string> commands_in_blocks(std::string_view text) {
   std::string script;
   bool inside = false;
@@ -237,7 +261,7 @@ Node parse_settings(std::string_view text, std::string_view place) {
   if (is_flow_of_yaml(body, place)) return parse_yaml(text, place);
   if (body.starts_with('{') || body.starts_with("//")) return parse_commented_json(text, place);
   if (looks_like_toml(text)) return parse_toml(text, place);
-  return parse_yaml(text, place);
+  return parse_yaml(with_placeholders(text), place);
 }
 
 void unwrap_wandb(Settings& settings) {

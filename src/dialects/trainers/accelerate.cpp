@@ -273,6 +273,22 @@ std::string write_deepspeed(Letter& letter) {
   return file_text("ds_config.json", deepspeed_json(question) + "\n");
 }
 
+namespace {
+
+/// A batch is samples x accumulation x ranks (deepspeed/runtime/config.py, _batch_assertion): three of them say the
+/// fourth, though the launcher counts more.
+void guess_ranks(Sheet& sheet) {
+  const auto all = sheet.count("train_batch_size").value_or(0);
+  const auto samples = sheet.count("train_micro_batch_size_per_gpu").value_or(0);
+  const auto steps = sheet.count("gradient_accumulation_steps").value_or(0);
+  if (samples < 1 || steps < 1 || samples > all / steps) return;
+  const auto each = samples * steps;
+  if (all % each == 0 && !sheet.has("tp") && !sheet.has("cp"))
+    sheet.guess("gpus", std::to_string(all / each), *sheet.find("train_batch_size"));
+}
+
+}  // namespace
+
 void deepspeed_rules(Sheet& sheet) {
   sheet.reading().usual_framework = "deepspeed";  // a trainer that names the file has its own name
   take_states(sheet);
@@ -283,6 +299,7 @@ void deepspeed_rules(Sheet& sheet) {
     sheet.say("tp", std::to_string(*tensor_parallel), *sheet.find("tensor_parallel.autotp_size"));
   }
   if (sheet.has("cp")) sheet.by_default("cp_exchange", "all-to-all", "DeepSpeed-Ulysses");
+  guess_ranks(sheet);
 }
 
 }  // namespace llmcalc::dialects

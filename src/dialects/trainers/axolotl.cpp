@@ -1,5 +1,6 @@
 // axolotl's YAML (axolotl utils/schemas/config.py).
 #include "dialects/trainers/rules.hpp"
+#include "llmcalc/quantity/error.hpp"
 #include "quantity/text.hpp"
 #include "spec/roles.hpp"
 
@@ -12,6 +13,10 @@ void take_adapter(Sheet& sheet) {
   const std::string adapter = sheet.text("adapter");
   const bool quantized = take_quantization(sheet, Nested::yes);
   if (adapter.empty()) return;
+  if (adapter == "qlora" && sheet.is_on("load_in_8bit")) {  // utils/schemas/peft.py, validate_qlora
+    throw quantity::BadInput(sheet.said("load_in_8bit").where, "axolotl loads no qlora in 8 bits",
+                             "load_in_4bit, or adapter: lora");
+  }
   const std::string_view narrow = quantized || adapter == "qlora" ? "nf4-dq" : "";
   sheet.say("method", adapter_method(sheet, narrow, "peft_use_dora"), *sheet.find("adapter"));
   take_targets(sheet, {"lora_target_modules"});

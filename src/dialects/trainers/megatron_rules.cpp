@@ -89,7 +89,13 @@ void take_switches(Sheet& sheet) {
   const bool untied = sheet.is_on("untie_embeddings_and_output_weights");
   sheet.say("tied", untied ? "0" : "1", because("untie_embeddings_and_output_weights"));
   sheet.by_default("norm", "layernorm", "Megatron-LM default");
-  sheet.by_default("position", "learned", "Megatron-LM default");
+  if (!sheet.has("position") &&
+      sheet.is_on("no_position_embedding")) {  // megatron/training/arguments.py, validate_args
+    sheet.leave_open("position", "Megatron-LM starts no run with it beside learned positions",
+                     sheet.said("no_position_embedding"));
+  } else {
+    sheet.by_default("position", "learned", "Megatron-LM default");
+  }
 }
 
 void take_heads(Sheet& sheet) {

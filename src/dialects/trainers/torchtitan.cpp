@@ -47,7 +47,11 @@ std::string without_module(const std::string& flavor, std::string module) {
 /// "llama3" with "8B", or the registry's name "llama3_8b".
 void take_torchtitan_model(Sheet& sheet) {
   const Setting* name = sheet.find({"model.flavor", "config"});
-  if (name == nullptr) return;
+  if (name == nullptr) {  // forks name a repository in its place
+    const Setting* repository = sheet.find("model.name");
+    if (repository != nullptr && repository->text.find('/') != std::string::npos) sheet.take("model", {"model.name"});
+    return;
+  }
   const std::string module = sheet.text({"model.name", "module"});
   const std::string written = without_module(quantity::to_lower(name->text), module);
   std::string_view flavor = written;

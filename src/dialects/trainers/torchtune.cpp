@@ -190,7 +190,9 @@ void take_recipe(Sheet& sheet) {
     break;
   }
   const bool adapts = recipe.find("lora_") != std::string::npos;  // of weights whole or in few bits, as its file says
-  if (adapts && !sheet.has("method")) sheet.assume(*sheet.find("positional.0"), "every weight is trained", "method");
+  if (adapts && !sheet.has("method"))
+    sheet.leave_open("method", "the recipe trains adapters, and the file that says which was not read",
+                     *sheet.find("positional.0"));
 }
 
 /// recipes/full_finetune_distributed.py: ac_mode counts where the switch for all layers is off.
