@@ -50,7 +50,7 @@ constexpr test::PublicFile rules_files[] = {
 };
 
 /// docs.docker.com/reference/dockerfile: CMD in the exec form is what the entry point of the image is given.
-constexpr test::PublicFile images[] = {
+constexpr test::PublicFile dockerfiles[] = {
     {"arguments of the image's server", R"(FROM vllm/vllm-openai:v0.10.1
 ENV HF_HOME=/models
 EXPOSE 8000
@@ -75,7 +75,7 @@ CMD ["Qwen/Qwen3-8B", "--max-num-seqs", "32"]
 };
 
 /// Servers by what stands around their command.
-constexpr test::PublicFile commands[] = {
+constexpr test::PublicFile started_servers[] = {
     {"cards that its ranks do not take", "CUDA_VISIBLE_DEVICES=0,1,2,3 vllm serve Qwen/Qwen3-8B -tp 2 -pp 1\n",
      "gpus=2 tp=2"},
     {"cards of a copy each", "CUDA_VISIBLE_DEVICES=0,1,2,3 vllm serve Qwen/Qwen3-8B -tp 2 -dp 2\n", "gpus=4 tp=2"},
@@ -113,13 +113,13 @@ TEST_CASE("what rules of Makefiles and justfiles start is read") {
 }
 
 TEST_CASE("what a container of an image starts is read of its Dockerfile") {
-  test::check_public(images, "Dockerfile", "vLLM command");
+  test::check_public(dockerfiles, "Dockerfile", "vLLM command");
 }
 
 TEST_CASE("what a Truss starts is read") { test::check_public(trusses, "config.yaml", "vLLM command"); }
 
 TEST_CASE("servers are read with what stands around their command") {
-  test::check_public(commands, "serve.sh", "vLLM command");
+  test::check_public(started_servers, "serve.sh", "vLLM command");
 }
 
 TEST_CASE("a value that a batch file sets under a condition is not known") {
@@ -199,6 +199,21 @@ TEST_CASE("a model that others are made of, or that a card names, is not trained
   CHECK_THROWS_AS(test::read_alone("merge_method: ties\nbase_model: a/b\nmodels: [{model: c/d}]\n", "merge.yaml"),
                   quantity::BadInput);
   CHECK_THROWS_AS(test::read_alone("base_model: a/b\nlicense: gemma\n", "card.yaml"), quantity::BadInput);
+}
+
+TEST_CASE("settings of Paddle's trainers are not LLaMA-Factory's") {
+  CHECK_THROWS_AS(test::read_alone("model_name_or_path: a/b\nstage: SFT\nfine_tuning: Full\nsharding: stage1\n"
+                                   "per_device_train_batch_size: 1\n",
+                                   "run.yaml"),
+                  quantity::BadInput);
+}
+
+TEST_CASE("verl attends as it is told") {
+  const auto reading = test::read_alone(
+      "actor_rollout_ref:\n  model:\n    path: a/b\n    override_config: {attn_implementation: sdpa}\n  actor:\n"
+      "    ppo_mini_batch_size: 2\n",
+      "grpo.yaml");
+  test::check_terms(reading, "attention=sdpa");
 }
 
 TEST_CASE("RunPod's worker hands axolotl's arguments on") {

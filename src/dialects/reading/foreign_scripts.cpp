@@ -16,11 +16,12 @@ bool is_plain_name(std::string_view text) { return !text.empty() && std::ranges:
 
 /// Each name between two marks, "%NAME%", as a shell has it, "${NAME}".
 std::string with_references(std::string_view text, std::string_view open, std::string_view close) {
+  constexpr std::size_t longest = 100;
   std::string all;
   for (auto at = text.find(open); at != text.npos; at = text.find(open)) {
     const auto begin = at + open.size();
-    const auto end = text.find(close, begin);
-    const auto written = text.substr(begin, end == text.npos ? 0 : end - begin);
+    const auto size = text.substr(begin, longest).find(close);
+    const auto written = text.substr(begin, size == text.npos ? 0 : size);
     const auto name = open == "{{" ? quantity::trim(written) : written;
     all.append(text.substr(0, at));
     if (is_plain_name(name)) {
@@ -28,7 +29,7 @@ std::string with_references(std::string_view text, std::string_view open, std::s
     } else {
       all.append(open);
     }
-    text.remove_prefix(is_plain_name(name) ? end + close.size() : begin);
+    text.remove_prefix(is_plain_name(name) ? begin + size + close.size() : begin);
   }
   return all.append(text);
 }
@@ -56,7 +57,7 @@ std::string_view take_logical(std::string_view& text) {
   return taken;
 }
 
-/// What stands for a piece of the text, on as many lines.
+/// Text in the place of a piece of the file, on as many lines.
 void add_lines(std::string_view instead, std::string_view of, std::string& script) {
   const auto lines = std::ranges::count(of, '\n');
   const auto written = std::ranges::count(instead, '\n');
@@ -211,7 +212,7 @@ std::optional<std::vector<std::string>> exec_form(std::string_view text) {
   }
 }
 
-/// What the last stage of an image starts.
+/// The last stage of an image, and the command of its containers.
 struct BuiltImage {
   std::string name, entry, command;
 

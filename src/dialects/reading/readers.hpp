@@ -56,11 +56,11 @@ bool looks_like_dockerfile(std::string_view text);
 /// stand; nothing where a text is neither.
 std::optional<std::string> commands_in(std::string_view text);
 
-/// What batch files, Makefiles and justfiles start, as a script of a shell on the lines where it stands; nothing where
-/// a text is none of them.
+/// Commands of batch files, Makefiles and justfiles as a script of a shell, on the lines where they stand; nothing
+/// where a text is none of them.
 std::optional<std::string> commands_in_rules(std::string_view text);
 
-/// What a container of the image that a Dockerfile builds starts, in the same way; nothing where that is left to
+/// The command of a container of the image that a Dockerfile builds, in the same way; nothing where that is left to
 /// whoever runs it.
 std::optional<std::string> command_of_image(std::string_view dockerfile);
 

@@ -145,7 +145,9 @@ void put_variable(std::string_view text, const std::string& where, Settings& opt
 void take_mount(std::string_view mount, std::vector<ShellWord>& words) {
   const auto host = quantity::without_end(quantity::take_until(mount, ":"), "/");
   const auto path = quantity::without_end(quantity::take_until(mount, ":"), "/");
-  if (path.empty() || host.find('/') == host.npos || host.find_first_of("$`(") != host.npos) return;
+  constexpr std::size_t most_words = 1'000;  // of any command that somebody typed
+  const bool names_folder = host.find('/') != host.npos && host.find_first_of("$`(") == host.npos;
+  if (path.empty() || !names_folder || words.size() > most_words) return;
   for (ShellWord& word : words) {
     const auto equals = word.text.starts_with('-') ? word.text.find('=') : std::string::npos;
     const auto at = equals == std::string::npos ? 0 : equals + 1;
