@@ -124,6 +124,7 @@ struct QuantizedChoices {
   int dequantized_copies = 1;      ///< 16-bit copies that a product with a quantized matrix makes of it at once
   bool keeps_input_type = false;   ///< such a product casts its input to its type, and what it makes back
   bool copies_outputs = false;     ///< what such a product made is copied before its adapters are added
+  int calls = 1;                   ///< operations that the host could hand over while it hands over such a product
   bool unpacks_by_steps = false;   ///< codes of GPTQ become weights in PyTorch's own kernels, one after another
   std::int64_t loading_bytes = 0;  ///< of temporaries for an element of a matrix, when it is quantized to be trained
 };
@@ -208,6 +209,7 @@ struct HostChoices {
   bool heavy_modules = false;      ///< a module around a product does more on the host than the product's own call
   bool compiled = false;           ///< a program without an interpreter hands kernels over faster than they run
   bool waits_for_kernels = false;  ///< one kernel is handed over when the one before is done
+  bool hooks_checkpoints = false;  ///< what a checkpointed layer saves passes through the interpreter, tensor by tensor
 };
 
 struct AllocatorChoices {

@@ -43,13 +43,25 @@ bool runs_forward_for_metrics(const spec::Training& training) {
   return !holds(Behaviour::composer_metrics_of_outputs, training.software);
 }
 
+/// Operations that the host could hand over while bitsandbytes hands over a product with a 4-bit matrix: a function of
+/// autograd in Python and an operation of torch.library that unpacks (bitsandbytes autograd/_functions.py, MatMul4Bit;
+/// functional.py, dequantize_4bit). Ten in each of three passes: executed (tests/timing/host.csv).
+constexpr int calls_of_4bit_product = 10;
+
 /// PyTorch's checkpoints without reentrance end with the last tensor that autograd asks for, which is the input of a
 /// layer's last product: that product does not run again (torch/utils/checkpoint.py, _recomputation_hook).
 bool stops_early(const spec::Training& training) { return holds(Behaviour::checkpoints_stop_early, training.software); }
 
-bool transformers_stops_early(const spec::Training& training) {
+/// Hooks in Python take each tensor that such a checkpoint saves, and again when it is made a second time and fetched
+/// (torch/utils/checkpoint.py, _checkpoint_hook and _recomputation_hook); compiled layers save few.
+void checkpoint_without_reentrance(const spec::Training& training, Profile& p) {
+  p.kernels.stops_recompute = stops_early(training);
+  p.host.hooks_checkpoints = !training.compile;
+}
+
+bool checkpoints_without_reentrance(const spec::Training& training) {
   return !row_of(training.framework).reenters_checkpoints &&
-         holds(Behaviour::checkpoints_without_reentrance, training.software) && stops_early(training);
+         holds(Behaviour::checkpoints_without_reentrance, training.software);
 }
 
 /// The grouped product of other types, or on other cards, is a loop over the experts, and autocast does not narrow what
@@ -126,7 +138,7 @@ Profile transformers_profile(const Run& run) {
   p.attention.copies_heads =
       holds(Behaviour::operands_made_contiguous, software) && !holds(Behaviour::operands_left_strided, software);
   p.attention.sdpa_lacks_caps = holds(Behaviour::capped_scores_written_out, software);
-  p.kernels.stops_recompute = transformers_stops_early(training);
+  if (checkpoints_without_reentrance(training)) checkpoint_without_reentrance(training, p);
   p.attention.groups_in_kernel = holds(Behaviour::grouped_heads_in_kernel, software) && !training.compile;
   p.head.narrow_loss_kernel = p.head.takes_zero_gradient = training.compile;
   p.experts.run_in_loop = p.experts.keeps_added_rows = !holds(Behaviour::experts_in_one_product, software);
@@ -137,6 +149,7 @@ Profile transformers_profile(const Run& run) {
   p.head.narrow_by_family = !holds(Behaviour::losses_of_library, software);
   p.quantized.keeps_input_type = is_of_bitsandbytes(training.precision.weights);
   p.quantized.copies_outputs = rests_in_4bit(training.precision.weights) && !training.fused_kernels;
+  if (p.quantized.keeps_input_type) p.quantized.calls = calls_of_4bit_product;
   p.adapters.widens_input = !is_quantized(training) && !narrows && holds(Behaviour::adapters_widen_inputs, software);
   p.adapters.through_fp32 = !is_quantized(training) && narrows && !training.compile;
   p.quantized.unpacks_by_steps = !training.fused_kernels && !training.compile;
@@ -168,7 +181,7 @@ Profile litgpt_profile(const Run& run) {
   Profile p = eager_profile(run);
   p.attention.fused_projections = true;
   p.attention.rotates_into_copies = true;
-  p.kernels.stops_recompute = stops_early(training);  // lightning/fabric/strategies/fsdp.py: NO_REENTRANT
+  checkpoint_without_reentrance(training, p);  // lightning/fabric/strategies/fsdp.py: NO_REENTRANT
   p.norm.weighs_wide = true;
   p.attention.writes_out_capped_scores = true;
   p.experts.run_in_loop = true;
@@ -198,7 +211,7 @@ Profile torchtune_profile(const Run& run) {
   constexpr int unpacked_copies = 7;
   constexpr std::int64_t whole_distances = 16 * (2 + 2) + 8 + 2 + 2;
   Profile p = eager_profile(run);
-  p.kernels.stops_recompute = stops_early(training);  // training/_activation_checkpointing.py: checkpoint_wrapper
+  checkpoint_without_reentrance(training, p);  // training/_activation_checkpointing.py: checkpoint_wrapper
   p.attention.writes_out_capped_scores = true;
   p.head.shifts_logits = !holds(Behaviour::torchtune_whole_logits, training.software);
   p.head.holds_wide_logits = !holds(Behaviour::torchtune_frees_logits, training.software);
@@ -224,6 +237,7 @@ Profile torchtitan_profile(const Run& run) {
   p.head.parts_softmax = true;
   p.allocator.pools_by_stream = widens_in_loss;
   p.kernels.saves_products = true;
+  checkpoint_without_reentrance(training, p);
   p.kernels.stops_recompute = training.compile || !holds(Behaviour::torchtitan_recomputes_whole, training.software);
   p.attention.rotates_complex = true;
   p.exchange.gathers_table_apart = holds(Behaviour::torchtitan_table_apart, training.software);
@@ -247,7 +261,7 @@ Profile composer_profile(const Run& run) {
   p.attention.fused_projections = true;
   p.head.narrow_loss_kernel = true;
   p.attention.library = AttentionLibrary::triton;
-  p.kernels.stops_recompute = stops_early(training);  // scripts/train/yamls: activation_checkpointing_reentrant: false
+  checkpoint_without_reentrance(training, p);  // scripts/train/yamls: activation_checkpointing_reentrant: false
   p.narrow.casts_in_one_pass = true;
   p.narrow.scales_rows = false;
   p.head.runs_forward_for_metrics = runs_forward_for_metrics(training);
@@ -283,7 +297,7 @@ Profile fsdp_qlora_profile(const Run& run) {
   const spec::Training& training = run.training;
   Profile p = transformers_profile(run);
   p.quantized.keeps_inputs = keeps_inputs_of_4bit_products(training);
-  p.kernels.stops_recompute = stops_early(training);  // train.py, reentrant_checkpointing is off
+  checkpoint_without_reentrance(training, p);  // train.py, reentrant_checkpointing is off
   return p;
 }
 
@@ -296,7 +310,7 @@ Profile fms_fsdp_profile(const Run& run) {
   p.experts.one_parameter = p.experts.one_product = false;
   p.head.narrow_loss_kernel = p.head.takes_zero_gradient = false;
   p.attention.copies_heads = p.attention.groups_in_kernel = false;
-  p.kernels.stops_recompute = stops_early(run.training);  // policies/ac_handler.py: NO_REENTRANT
+  checkpoint_without_reentrance(run.training, p);  // policies/ac_handler.py: NO_REENTRANT
   p.exchange.reduces_narrow = true;
   return p;
 }

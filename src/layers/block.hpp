@@ -134,6 +134,7 @@ struct Op {
 
   std::int32_t kernels = 1;              ///< in which it runs forward, one after another
   std::int32_t kernels_backward = 1;     ///< and backward, of a product for each gradient
+  std::int32_t calls = 1;                ///< operations that the host could hand over meanwhile
   bool routed = false;                   ///< on rows between a mixture's dispatch and its combination
   bool narrow = false;                   ///< a product in the run's 8- or 4-bit type; others run in 16 bits beside it
   bool wide = false;                     ///< a product in fp32, which matrix units leave to the others

@@ -93,6 +93,7 @@ void BlockBuilder::dequantize(Op& op, const Weight& w, const Value& in) {
   const auto moved =
       formats::storage_bytes(w.dtype, w.elements) + bytes(product(2 * copies - 1, w.elements, context_.product_width));
   pass_over("dequantization", moved, in.needs_gradient ? moved : bytes(0));
+  block_.ops.back().calls = context_.profile.quantized.calls;
 }
 
 bool BlockBuilder::unpacks_by_steps(const Weight& w) const {

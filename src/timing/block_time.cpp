@@ -174,15 +174,19 @@ BlockTime time_block(const layers::Block& block, const Prices& prices) {
   const OpTimer timer(block, prices);
   BlockTime time;
   for (const Op& op : block.ops) {
+    const bool again = program::runs_again(block, op);
+    const Seconds handed_over = prices.kernels.dispatch(op, false);
     timer.forward(op, time.forward);
-    time.forward.dispatch += prices.kernels.dispatch(op, false);
+    time.forward.dispatch += handed_over;
+    if (block.checkpointed) time.forward.dispatch += prices.kernels.hooks(op, false);
     if (goes_back) {
       timer.backward(op, time);
       time.backward.dispatch += prices.kernels.dispatch(op, true);
     }
-    if (!program::runs_again(block, op)) continue;
+    if (!again) continue;
     timer.forward(op, time.recompute);
-    time.recompute.dispatch += prices.kernels.dispatch(op, false);
+    time.recompute.dispatch += handed_over;
+    if (block.checkpointed) time.recompute.dispatch += prices.kernels.hooks(op, true);
   }
   time.backward.streams += add_up_gradients(block, prices.kernels);
   time.saved = saved_bytes(block);

@@ -194,6 +194,7 @@ KernelPrices::KernelPrices(const spec::Accelerator& gpu, const spec::Training& t
       host_routed_(profile.host.heavy_modules ? routed_host : 1.0),
       attention_type_(training.fp8_attention ? peak(formats::Dtype::fp8_e4m3) / wide_rate_ : 1.0),
       hands_over_ahead_(!profile.host.waits_for_kernels),
+      hooks_checkpoints_(profile.host.hooks_checkpoints),
       graphs_(training.cuda_graph) {}
 
 double KernelPrices::peak(formats::Dtype compute) const {
@@ -273,11 +274,20 @@ quantity::Seconds KernelPrices::dispatch(const layers::Op& op, bool backward) co
   if (graphs_ == spec::CudaGraph::full || (graphs_ == spec::CudaGraph::scoped && !op.routed)) return {};
   const bool is_product = op.product.m > 0;
   const double routed = op.routed ? host_routed_ : 1.0;
-  const double call = routed * (is_product ? host_module_ : host_operation_);
+  const double call = routed * (is_product ? host_module_ : host_operation_) * static_cast<double>(op.calls);
   const double further = op.eager ? call : routed * host_launch_;
   if (!backward) return quantity::seconds(call + further * static_cast<double>(op.kernels - 1));
   const double gradients = is_product ? 2.0 : 1.0;
   return quantity::seconds(host_backward_ * call + gradients * further * static_cast<double>(op.kernels_backward - 1));
+}
+
+/// Hooks take what autograd saves of a call, however much there is in it: shares of the forward pass, as executed
+/// (tests/timing/host.csv, weights and adapters of 16 bits).
+quantity::Seconds KernelPrices::hooks(const layers::Op& op, bool again) const {
+  constexpr double forward = 0.5;
+  constexpr double second = 0.8;
+  if (!hooks_checkpoints_) return {};
+  return ((again ? second : forward) / static_cast<double>(op.calls)) * dispatch(op, false);
 }
 
 /// A host that is ahead of the accelerator is waited for only where it needs longer.

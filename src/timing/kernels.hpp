@@ -55,6 +55,12 @@ class KernelPrices {
   /// Time that the host needs to hand one operation to the accelerator; it works ahead while the accelerator is busy.
   quantity::Seconds dispatch(const layers::Op& op, bool backward) const;
 
+  /// Time that the host needs for what could be so many eager operations.
+  quantity::Seconds handing_over(double operations) const { return quantity::seconds(operations * host_operation_); }
+
+  /// Time that the host needs beside that for an operation of a checkpointed layer. \param again  where it runs again
+  quantity::Seconds hooks(const layers::Op& op, bool again) const;
+
   /// How long the accelerator, which works for `busy`, waits for a host that needs `dispatch` to hand that work over.
   quantity::Seconds waiting(quantity::Seconds dispatch, quantity::Seconds busy) const;
 
@@ -88,6 +94,7 @@ class KernelPrices {
   double host_routed_;           ///< of operations on routed rows, over others
   double attention_type_ = 1.0;  ///< rate of attention's products over that of 16-bit ones
   bool hands_over_ahead_;
+  bool hooks_checkpoints_;
   spec::CudaGraph graphs_;
 };
 

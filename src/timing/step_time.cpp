@@ -60,6 +60,7 @@ class StepTimer {
   Seconds gathering(std::size_t block, std::int64_t times) const;
   Seconds hand_over() const;
   Seconds data_exchange(const StageTraffic& traffic, const StageTime& stage) const;
+  Seconds update_time(const StageTraffic& traffic) const;
 
   const StepPrices& costs_;
   const spec::Question& question_;
@@ -160,6 +161,13 @@ Seconds StepTimer::data_exchange(const StageTraffic& traffic, const StageTime& s
   return reduction + beside(gather, stage.forward.total());
 }
 
+/// The host hands the update over once the loss has been looked at, which the whole pass is waited for with
+/// (transformers trainer.py, logging_nan_inf_filter): it is not ahead.
+Seconds StepTimer::update_time(const StageTraffic& traffic) const {
+  const Seconds products = traffic.weights.update_products;
+  return offload_.optimizer ? products : std::max(traffic.update + products, traffic.weights.update_dispatch);
+}
+
 /// Tensors that every tensor-parallel rank holds whole go to the next stage in parts and are gathered there.
 Seconds StepTimer::hand_over() const {
   const Network& network = prices_.network;
@@ -190,8 +198,8 @@ void StepTimer::time(const PricedStages& stages, PipelineTimes& times) const {
       times.slowest = pace;
     }
     time.data = std::max(time.data, data_exchange(traffic, stage));
-    const Seconds update = offload_.optimizer ? seconds(0) : traffic.update;
-    time.optimizer = std::max(time.optimizer, update + traffic.weights.update_products);
+    time.optimizer = std::max(time.optimizer, update_time(traffic));
+    if (!offload_.optimizer) time.update_dispatch = std::max(time.update_dispatch, traffic.weights.update_dispatch);
     time.offload = std::max(time.offload, host_update(offload_, question_, traffic.weights));
   }
   time.forward = m * slowest.forward;
@@ -227,7 +235,9 @@ double StepTime::growth_on_slower_host(double times, bool waits) const {
     const Seconds ahead = waits ? seconds(0) : pass->total() - pass->host;
     longer += positive(times * pass->dispatch - ahead - pass->host);
   }
-  return longer > seconds(0) ? (longer / passes()) * ((passes() + bubble) / total()) : 0.0;
+  const double of_passes = longer > seconds(0) ? (longer / passes()) * ((passes() + bubble) / total()) : 0.0;
+  const Seconds updating = positive(times * update_dispatch - optimizer);
+  return updating > seconds(0) ? of_passes + updating / total() : of_passes;
 }
 
 Seconds PipelineTimes::total(const spec::Layout& layout, std::int64_t micro_batches) const {

@@ -29,6 +29,7 @@ struct StepTime {
   quantity::Seconds data;
   quantity::Seconds optimizer;
   quantity::Seconds offload;
+  quantity::Seconds update_dispatch;  ///< what the host needs to hand the update over, a part of `optimizer` or hidden
 
   quantity::Seconds passes() const { return forward.total() + recompute.total() + backward.total(); }
   quantity::Seconds total() const;

@@ -72,6 +72,57 @@ double search_in_codes(const layers::Weight& w, const spec::Training& training) 
   }
 }
 
+/// Calls of `calls_of_update` where the optimizer is torch.optim's.
+double calls_of_torch(spec::OptimizerImpl impl) {
+  switch (impl) {
+    case spec::OptimizerImpl::fused: return 0.8;
+    case spec::OptimizerImpl::foreach: return 2.3;
+    case spec::OptimizerImpl::loop: return 3.0;
+  }
+  return 0.0;
+}
+
+/// Eager operations that the host could hand over while it hands over the update of one tensor: bitsandbytes, torchao
+/// and Adafactor go from tensor to tensor in Python (bitsandbytes optim/optimizer.py, Optimizer8bit.step; torchao
+/// optim/adam.py, _AdamBase.step; transformers optimization.py, Adafactor.step), PyTorch's own make lists of them.
+/// What nobody executed goes as PyTorch's own. Executed: tests/timing/host.csv.
+double calls_of_update(const spec::Training& training) {
+  constexpr double bitsandbytes = 6.5;
+  constexpr double torchao = 28.5;
+  constexpr double factored = 7.4;
+  using enum spec::Optimizer;
+  switch (training.optimizer) {
+    case adamw_8bit:
+    case paged_adamw:
+    case paged_adamw_8bit:
+    case lion:
+    case lamb: return bitsandbytes;
+    case adamw_8bit_torchao:
+    case adamw_4bit: return torchao;
+    case adafactor: return factored;
+    case adamw:
+    case sgd:
+    case sgd_momentum:
+    case muon:
+    case galore_adamw_8bit:
+    case adagrad:
+    case shampoo:
+    case soap:
+    case apollo:
+    case apollo_mini:
+    case lomo:
+    case adalomo:
+    case none: return calls_of_torch(training.optimizer_impl);
+  }
+  return 0.0;
+}
+
+/// Whether the optimizer sees each weight: shards are one flat tensor for many of them (torch/distributed/fsdp/
+/// _flat_param.py; deepspeed runtime/zero/stage_1_and_2.py), and so are Megatron's buffers.
+bool updates_each_weight(const frameworks::Profile& profile, std::int64_t shards) {
+  return profile.allocator.allocates_tensors && shards == 1;
+}
+
 /// Traffic of kernels of their own: the gradient buffer is cleared, and read and written to scale it where
 /// replicas add theirs; the master weights are read again for those of the products.
 Bytes beside_the_update(const layers::Weight& w, const spec::Training& training, std::int64_t shards, Bytes master) {
@@ -130,6 +181,7 @@ WeightTraffic& WeightTraffic::operator+=(const WeightTraffic& other) {
   accumulated += other.accumulated;
   updated += other.updated;
   update_products += other.update_products;
+  update_dispatch += other.update_dispatch;
   updated_parameters += other.updated_parameters;
   trained += other.trained;
   return *this;
@@ -143,6 +195,7 @@ WeightTraffic operator*(std::int64_t times, const WeightTraffic& t) {
           times * t.accumulated,
           times * t.updated,
           static_cast<double>(times) * t.update_products,
+          static_cast<double>(times) * t.update_dispatch,
           times * t.updated_parameters,
           times * t.trained};
 }
@@ -173,6 +226,7 @@ WeightTraffic weight_traffic(const layers::Block& block, const spec::Training& t
     if (!w.trainable) continue;
     ++sum.trained;
     const std::int64_t shards = sharding.of(w.split).optimizer;
+    if (updates_each_weight(profile, shards)) sum.update_dispatch += kernels.handing_over(calls_of_update(training));
     (expert ? sum.expert_gradients : sum.gradients) += reduced(w, training.precision, profile);
     sum.accumulated += accumulated(w, training, profile);
     const Bytes moved = updated(w, training, profile, sharding);

@@ -21,6 +21,7 @@ struct WeightTraffic {
   quantity::Bytes accumulated;              ///< read and written to add a micro-batch's gradients to those before
   quantity::Bytes updated;                  ///< what the optimizer reads and writes of the states on its rank
   quantity::Seconds update_products;        ///< matrix products of the update: Muon's
+  quantity::Seconds update_dispatch;        ///< what the host needs to hand the update over
   quantity::Parameters updated_parameters;  ///< on this rank
   std::int64_t trained = 0;                 ///< tensors
   quantity::Bytes first_weights{};          ///< of one block: those of its first matrix

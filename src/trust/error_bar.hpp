@@ -40,9 +40,9 @@ inline constexpr double wider_by_generation = 1.5;
 /// Widening of llama.cpp's bar: Hopper told by Ampere's 2.07 times, Blackwell by Hopper's no wider.
 inline constexpr double ggml_wider_by_generation = 2.1;
 
-/// Hosts hand work over in 0.9 to 1.1 times the time that is reckoned with (Qwen's runs on A100), in 1.3 to 3.4 times
-/// it on a rented machine with H100s, 1.8 in the median (tests/measured/time/qwen.csv, h100-trainers.csv, whose runs
-/// wait for them), and nothing that is asked tells one from the other.
+/// Hosts hand work over in 0.9 to 1.1 times the time that is reckoned with (most of Qwen's runs on A100, others in 3),
+/// in 1.2 times it in the median on a rented machine with H100s, up to 2.5 there (tests/measured/time/qwen.csv,
+/// h100-trainers.csv, whose runs wait for them), and nothing that is asked tells one from the other.
 inline constexpr double slow_host = 2.5;
 
 /// \param growth  of the step on a slow host, as a share of it: the bar reaches up by so much more

@@ -74,11 +74,11 @@ TEST_CASE("a slower host lengthens a step by what it paces") {
   CHECK(step.growth_on_slower_host(2.0, true) == Approx(2.0 / 3.0 * 5.0 / 7.0));
 }
 
-// tests/measured/time/h100-trainers.csv: 1.1 to 2.1 times what is said with 0.5B, 0.8 to 1.2 times with 8B.
+// tests/measured/time/h100-trainers.csv: up to 1.6 times what is said with 0.5B, 0.8 to 1.2 times with 8B.
 TEST_CASE("a slow host matters to half a billion parameters and not to eight") {
   const std::string rest = " --framework hf --dtype bf16 --gpu h100-sxm --method lora --seq 1024 --micro-batch ";
   CHECK(test::step_of("--model qwen2.5-0.5b" + rest + "2").growth_on_slower_host(3.0, false) > 0.5);
-  CHECK(test::step_of("--model llama-3.1-8b" + rest + "8").growth_on_slower_host(3.0, false) == 0.0);
+  CHECK(test::step_of("--model llama-3.1-8b" + rest + "8").growth_on_slower_host(3.0, false) < 0.01);
   const std::string graph = "--model qwen2.5-0.5b --framework megatron --dtype bf16 --gpu h100-sxm --cuda-graph full";
   CHECK(test::step_of(graph + " --seq 1k --micro-batch 1").growth_on_slower_host(3.0, false) == 0.0);
 }

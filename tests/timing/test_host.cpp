@@ -1,0 +1,67 @@
+// What the host needs for a step, beside what it was executed to need.
+#include "catch.hpp"
+#include "timing/steps.hpp"
+
+#include <fstream>
+#include <sstream>
+
+using namespace llmcalc;
+
+namespace {
+
+/// A row of scripts/measure-host: milliseconds of a processor.
+struct Executed {
+  std::string words;
+  double passes = 0.0;
+  double update = 0.0;
+};
+
+std::vector<Executed> executed() {
+  std::ifstream file(LLMCALC_TEST_DATA "/timing/host.csv");
+  std::vector<Executed> rows;
+  std::string line;
+  std::getline(file, line);
+  while (std::getline(file, line)) {
+    const std::size_t end = line.find("\",");
+    Executed row{line.substr(1, end - 1)};
+    std::istringstream numbers(line.substr(end + 2));
+    double forward = 0.0;
+    double backward = 0.0;
+    char comma = ',';
+    numbers >> forward >> comma >> backward >> comma >> row.update;
+    row.passes = forward + backward;
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+/// Seconds that the host is said to need, however long the accelerator takes.
+struct Said {
+  explicit Said(const std::string& words)
+      : asked(
+            "--layers 24 --hidden 56 --heads 14 --kv-heads 2 --head-dim 4 --ffn 64 --vocab 256 --tied 1 --bias qkv "
+            "--framework hf --seq 4 --micro-batch 1 --gpu h100-sxm " +
+            words) {
+    const timing::StepTime step = test::step_of(asked);
+    passes = quantity::in_seconds(step.forward.dispatch + step.recompute.dispatch + step.backward.dispatch);
+    update = quantity::in_seconds(step.optimizer);  // nothing but the host's part, of so few parameters
+  }
+
+  test::Asked asked;
+  double passes = 0.0;
+  double update = 0.0;
+};
+
+}  // namespace
+
+TEST_CASE("the host needs for a step what it was executed to need, over a plain one") {
+  const auto rows = executed();
+  REQUIRE(rows.size() == 18);
+  const Said plain(rows.front().words);
+  for (const Executed& row : rows) {
+    INFO(row.words);
+    const Said said(row.words);
+    CHECK(said.passes / plain.passes == Approx(row.passes / rows.front().passes).epsilon(0.16));
+    CHECK(said.update / plain.passes == Approx(row.update / rows.front().passes).margin(0.02).epsilon(0.15));
+  }
+}
