@@ -57,10 +57,10 @@ h1{font-size:1.5rem;line-height:1.3;margin:.5rem 0}h2{font-size:1.15rem;margin:2
 .good{color:var(--good)}.caution{color:var(--caution)}.bad{color:var(--bad)}.dim,footer,caption,figcaption{color:var(--dim)}
 table{border-collapse:collapse;width:100%}th,td{padding:.3rem .5rem .3rem 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--line)}
 td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
-code>span{display:inline-block}@media(max-width:40rem){.changes tr{display:grid;grid-template-columns:1fr auto auto;border-bottom:1px solid var(--line)}.changes tr>*{border:0}.changes td:first-child{display:contents}.changes .dim{grid-area:2/1/auto/-1}}
+code>span{display:inline-block}@media(max-width:40rem){.wide{font-size:.9rem}.changes tr{display:grid;grid-template-columns:1fr auto auto;border-bottom:1px solid var(--line)}.changes tr>*{border:0}.changes td:first-child{display:contents}.changes .dim{grid-area:2/1/auto/-1}}
 details p{margin:.2rem 0}summary{cursor:pointer}pre{overflow-x:auto;font-size:.85rem;white-space:pre}figure{margin:0}
-.wide{overflow-x:auto}.bar,.phases{display:flex;margin:.5rem 0;border-radius:3px;overflow:hidden;background:var(--line);position:relative}
-.bar{height:1.6rem}.bar b{position:absolute;top:0;bottom:0;width:3px;background:var(--fg)}.phases span{overflow:hidden;border-left:1px solid var(--bg);padding:0 .2rem;font-size:.85rem;box-sizing:border-box;white-space:nowrap}
+.wide{overflow-x:auto}.wide td:first-child,.wide th:first-child{overflow-wrap:break-word}.bar,.phases{display:flex;margin:.5rem 0;border-radius:3px;overflow:hidden;background:var(--line);position:relative}
+.bar{height:1.6rem}.bar b{position:absolute;top:0;bottom:0;width:3px;background:var(--fg)}.phases span{display:flex;flex-wrap:wrap;height:1.5em;overflow:hidden;border-left:1px solid var(--bg);padding:0 .2rem;font-size:.85rem;box-sizing:border-box;white-space:nowrap}.phases span::before{content:"";height:100%}
 .picture{position:relative;height:16rem;border-bottom:1px solid var(--fg)}.picture svg{width:100%;height:100%;display:block}
 .picture i{position:absolute;left:0;right:0;border-top:2px dashed var(--fg)}.dot{position:absolute;width:.7rem;height:.7rem;border-radius:50%}.picture em{position:absolute;right:0;background:var(--bg);padding:0 .3rem;font-style:normal;font-size:.85rem}
 ul.key{list-style:none;padding:0;display:flex;flex-wrap:wrap;gap:.2rem 1rem}td>u{float:left;margin:.4rem .4rem 0 0}pre.command{white-space:pre-wrap}u{display:inline-block;width:.8rem;height:.8rem;margin-right:.4rem;text-decoration:none}
