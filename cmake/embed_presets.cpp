@@ -76,14 +76,26 @@ class TakenNames {
 /// With its length, which a compiler would count step by step, and gives up on a table of a megabyte.
 std::string literal(const std::string& text) { return "R\"preset(" + text + ")preset\"sv"; }
 
+/// Numbers to the last bit. \pre T has no padding
+template <class T>
+std::string bits(const T& numbers, const std::string& type) {
+  constexpr auto words = sizeof(T) / sizeof(std::uint64_t);
+  std::string text;
+  for (const auto word : std::bit_cast<std::array<std::uint64_t, words>>(numbers)) {
+    text += (text.empty() ? "" : ", ") + std::to_string(word) + 'U';
+  }
+  return "std::bit_cast<" + type + ">(std::array<std::uint64_t, " + std::to_string(words) + ">{" + text + "})";
+}
+
 std::string glimpse(const presets::ModelPreset&) { return "{}"; }
 
 std::string glimpse(const presets::AcceleratorPreset& preset) {
   const auto one = presets::glimpse_of(preset.accelerator);
   const auto word = [](bool is) { return is ? ", true" : ", false"; };
+  const std::string price = one.price_per_hour ? bits(*one.price_per_hour, "quantity::Money") : "std::nullopt";
   return "{" + literal(std::string(one.id)) + ", " + literal(std::string(one.vendor)) + ", quantity::bytes(" +
-         std::to_string(llmcalc::quantity::in_bytes(one.memory)) + ")" + word(one.stacked) + word(one.rented) +
-         word(one.multiplies_bf16) + "}";
+         std::to_string(llmcalc::quantity::in_bytes(one.memory)) + ")" + word(one.stacked) + word(one.multiplies_bf16) +
+         ", " + price + "}";
 }
 
 std::string row(const presets::PresetNames& names, const std::string& file, const presets::JsonPlace& entry,
@@ -131,17 +143,18 @@ std::string enum_literal(const std::string& type, Enum value) {
 
 /// The binding has as many names as the type has members, in their order, or it does not compile.
 std::string writing_literal(const llmcalc::spec::Writing& writing) {
-  const auto& [norm, projections, fused_qkv, fused_gate_and_up, rotates_by_head, inner_norms, wide_router, runs_all_experts,
-               merges_expert_adapters, clamped_gate, chained_gelu, xielu, wide_scores, narrow_softmax, caps_scores,
-               caps_logits, eager_attention, wide_residual, norms_values, norms_rotated, norms_branches, gate_apart,
-               linear_router, differential, clamps_qkv, bounds_scores, local_blocks, masks_images, scales_by_sinks,
-               loops_over_experts, hands_on_index, narrow_loss, sublayers] = writing;
+  const auto& [norm, projections, fused_qkv, fused_gate_and_up, rotates_by_head, inner_norms, wide_router,
+               runs_all_experts, merges_expert_adapters, clamped_gate, chained_gelu, xielu, wide_scores, narrow_softmax,
+               caps_scores, caps_logits, eager_attention, wide_residual, norms_values, norms_rotated, norms_branches,
+               gate_apart, linear_router, differential, clamps_qkv, bounds_scores, local_blocks, masks_images,
+               scales_by_sinks, loops_over_experts, hands_on_index, narrow_loss, sublayers] = writing;
   std::string literal = "{" + enum_literal("NormForm", norm) + ", " + enum_literal("DeltaProjections", projections);
-  for (const bool set : {fused_qkv, fused_gate_and_up, rotates_by_head, inner_norms, wide_router, runs_all_experts,
-                         merges_expert_adapters, clamped_gate, chained_gelu, xielu, wide_scores, narrow_softmax,
-                         caps_scores, caps_logits, eager_attention, wide_residual, norms_values, norms_rotated,
-                         norms_branches, gate_apart, linear_router, differential, clamps_qkv, bounds_scores,
-                         local_blocks, masks_images, scales_by_sinks, loops_over_experts, hands_on_index, narrow_loss}) {
+  for (const bool set : {fused_qkv,        fused_gate_and_up,      rotates_by_head,    inner_norms,    wide_router,
+                         runs_all_experts, merges_expert_adapters, clamped_gate,       chained_gelu,   xielu,
+                         wide_scores,      narrow_softmax,         caps_scores,        caps_logits,    eager_attention,
+                         wide_residual,    norms_values,           norms_rotated,      norms_branches, gate_apart,
+                         linear_router,    differential,           clamps_qkv,         bounds_scores,  local_blocks,
+                         masks_images,     scales_by_sinks,        loops_over_experts, hands_on_index, narrow_loss}) {
     literal += set ? ", true" : ", false";
   }
   return literal + ", " + std::to_string(sublayers) + "}";
@@ -167,17 +180,6 @@ std::string family_table(const std::vector<presets::PresetFile>& files) {
     }
   }
   return "constexpr EmbeddedFamily families_table[] = {\n" + rows + "};\n\n";
-}
-
-/// Numbers to the last bit. \pre T has no padding
-template <class T>
-std::string bits(const T& numbers, const std::string& type) {
-  constexpr auto words = sizeof(T) / sizeof(std::uint64_t);
-  std::string text;
-  for (const auto word : std::bit_cast<std::array<std::uint64_t, words>>(numbers)) {
-    text += (text.empty() ? "" : ", ") + std::to_string(word) + 'U';
-  }
-  return "std::bit_cast<" + type + ">(std::array<std::uint64_t, " + std::to_string(words) + ">{" + text + "})";
 }
 
 /// Entries that derive from one in any file of their folder, so that all are found before the first is read.
@@ -245,8 +247,9 @@ std::string rates_table(const fs::path& root) {
 
 std::string generation_row(const presets::GenerationPreset& preset) {
   std::string texts;
-  for (const auto& text : {preset.id, preset.vendor, preset.arch, preset.memory,
-                           preset.ggml_as.empty() ? preset.id : preset.ggml_as}) texts += literal(text) + ", ";
+  for (const auto& text :
+       {preset.id, preset.vendor, preset.arch, preset.memory, preset.ggml_as.empty() ? preset.id : preset.ggml_as})
+    texts += literal(text) + ", ";
   return "    {" + texts + bits(preset.facts, "spec::GenerationFacts") + "},\n";
 }
 
@@ -271,9 +274,9 @@ std::string source(const fs::path& root) {
   const auto read_gpu = [](const auto& entry) { return presets::read_accelerator_entry(entry, nullptr); };
   return "#include \"read/presets/embedded_presets.hpp\"\n\n#include <array>\n#include <bit>\n#include <cstdint>\n\n"
          "namespace llmcalc::read {\nnamespace {\n\nusing namespace std::string_view_literals;\n\n" +
-         table("models", root, "models", read_model) +
-         table("accelerators", root, "accelerators", read_gpu) + family_table(families) +
-         rates_table(root) + generations_table(root) + "}  // namespace\n\n" + accessor("models") + accessor("accelerators") +
+         table("models", root, "models", read_model) + table("accelerators", root, "accelerators", read_gpu) +
+         family_table(families) + rates_table(root) + generations_table(root) + "}  // namespace\n\n" +
+         accessor("models") + accessor("accelerators") +
          "std::span<const EmbeddedFamily> embedded_families() { return families_table; }\n"
          "std::span<const EmbeddedRates> embedded_rates() { return rates_table; }\n"
          "std::span<const EmbeddedGeneration> embedded_generations() { return generations_table; }\n" +

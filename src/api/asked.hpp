@@ -11,6 +11,7 @@
 #include "read/resolve.hpp"
 #include "read/vocabulary.hpp"
 #include "render/answers.hpp"
+#include "spec/proposed_accelerator.hpp"
 
 #include <memory>
 #include <optional>
@@ -87,8 +88,8 @@ render::ServingReport serve(const std::vector<read::Given>& said, const std::opt
 
 /// Accelerators to propose in the place of one that is too small: parts of the same make with more memory, the smallest
 /// first: of a card larger cards, and the data centre's that are rented at a known price.
-std::vector<spec::Accelerator> larger_than(const std::optional<spec::Accelerator>& present,
-                                           const read::Catalogue& catalogue);
+std::vector<spec::ProposedAccelerator> larger_than(const std::optional<spec::Accelerator>& present,
+                                                   const read::Catalogue& catalogue);
 
 /// One of each capacity that people have, the smallest first.
 std::vector<spec::Accelerator> usual_cards(const read::Catalogue& catalogue);

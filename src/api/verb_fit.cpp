@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -55,9 +56,8 @@ bool is_of_preset(const std::vector<Given>& words, const std::vector<spec::Word>
 
 /// A layout decides which trainer is asked about where nobody names one, and another one has other sequences and
 /// batches. Adapters of a textbook are nobody's, so its run may become a trainer's.
-bool is_of_another_trainer(const spec::Question& run, const spec::Question& before) {
-  const auto framework = before.training.framework;
-  return framework != spec::Framework::generic && run.training.framework != framework;
+bool keeps_trainer(const std::vector<Given>& words, const spec::Question& question) {
+  return question.training.framework != spec::Framework::generic && !read::has_word(words, "framework");
 }
 
 /// Completes the words again with those of a change in their place. Terms that were said and that hold no longer after
@@ -72,19 +72,25 @@ search::Restate restating(const Asked& asked, const spec::Question& question) {
     read::Values known = asked.values;
     known.gpu = changed.gpu;  // looked up before
     if (!known.shape && is_of_preset(asked.words, said)) known.shape = question.model.shape;
-    const auto completed = [&] {
-      return read::resolved_question(read::with_said(asked.words, said), asked.config, asked.catalogue, known);
-    };
-    try {
-      auto run = completed();
-      if (is_of_another_trainer(run, question)) {
-        said.insert(said.begin(), {"framework", std::string(spec::name_of(question.training.framework))});
-        run = completed();
+    const auto completed = [&asked, known](const std::vector<spec::Word>& words) -> std::optional<spec::Question> {
+      try {
+        return read::resolved_question(read::with_said(asked.words, words), asked.config, asked.catalogue, known);
+      } catch (const quantity::BadInput&) {
+        return std::nullopt;
       }
-      return Restated{std::move(said), std::move(run)};
-    } catch (const quantity::BadInput&) {
-      return std::nullopt;
-    }
+    };
+    auto aloud = said;
+    const auto framework = question.training.framework;
+    const bool names = keeps_trainer(asked.words, question);
+    if (names) aloud.insert(aloud.begin(), {"framework", std::string(spec::name_of(framework))});
+    auto run = completed(aloud);
+    if (!run) return std::nullopt;
+    // A trainer that follows from the other words need not be said, which is seen where somebody wants the words.
+    auto words = [=] {
+      const auto unsaid = names ? completed(said) : std::nullopt;
+      return unsaid && unsaid->training.framework == framework ? said : aloud;
+    };
+    return Restated{*std::move(run), std::move(words)};
   };
 }
 
@@ -159,15 +165,13 @@ constexpr std::array<std::string_view, 10> usual_names{
 constexpr std::array<std::string_view, 3> radeon_names{"rx-7900-xtx", "radeon-ai-pro-r9700", "radeon-pro-w7900"};
 
 /// Those that hold about as much stand by their price.
-void order_by_price(std::vector<spec::Accelerator>& accelerators) {
-  const auto price = [](const spec::Accelerator& each) {
+void order_by_price(std::vector<read::Glimpse>& parts) {
+  const auto price = [](const read::Glimpse& each) {
     return each.price_per_hour.value_or(quantity::dollars(std::numeric_limits<double>::infinity()));
   };
-  for (auto first = accelerators.begin(); first != accelerators.end();) {
-    const auto is_more = [&](const spec::Accelerator& each) {
-      return each.memory_usable / first->memory_usable >= search::alike_memory;
-    };
-    const auto last = std::find_if(first, accelerators.end(), is_more);
+  for (auto first = parts.begin(); first != parts.end();) {
+    const auto is_more = [&](const read::Glimpse& each) { return each.memory / first->memory >= search::alike_memory; };
+    const auto last = std::find_if(first, parts.end(), is_more);
     std::ranges::stable_sort(first, last, {}, price);
     first = last;
   }
@@ -177,27 +181,29 @@ void order_by_price(std::vector<spec::Accelerator>& accelerators) {
 
 /// Larger ones of the present one's kind first, the usual cards beside a card, then parts of data centres: those that
 /// there is a price for, or all of a kind of which nobody knows one.
-std::vector<spec::Accelerator> larger_than(const std::optional<spec::Accelerator>& present,
-                                           const read::Catalogue& catalogue) {
+std::vector<spec::ProposedAccelerator> larger_than(const std::optional<spec::Accelerator>& present,
+                                                   const read::Catalogue& catalogue) {
   if (!present) return {};
   const auto known = catalogue.larger(present->vendor, present->memory_usable);
   const auto is_usual = [](const read::Glimpse& part) {
     return quantity::contains(usual_names, part.id) || quantity::contains(radeon_names, part.id);
   };
+  const auto is_rented = [](const read::Glimpse& each) { return each.price_per_hour.has_value(); };
+  const auto proposed = [&](const read::Glimpse& each) {
+    return spec::ProposedAccelerator(
+        each.memory, [&catalogue, id = each.id] { return catalogue.accelerator(id, "--gpu").accelerator; });
+  };
   const auto of_kind = [&](bool parts) {
-    const auto is_it = [&](const read::Glimpse& each) {
-      return each.stacked == parts && (parts ? each.multiplies_bf16 : is_usual(each));
-    };
-    const bool any_rented =
-        std::ranges::any_of(known, [&](const read::Glimpse& each) { return is_it(each) && each.rented; });
-    auto found = quantity::mapped_if(
-        known, [&](const read::Glimpse& each) { return catalogue.accelerator(each.id, "--gpu").accelerator; },
-        [&](const read::Glimpse& each) { return is_it(each) && (each.rented || !any_rented); });
+    auto found = known;
+    std::erase_if(found, [&](const read::Glimpse& each) {
+      return each.stacked != parts || (parts ? !each.multiplies_bf16 : !is_usual(each));
+    });
+    if (std::ranges::any_of(found, is_rented)) std::erase_if(found, std::not_fn(is_rented));
     order_by_price(found);
-    return found;
+    return quantity::mapped(found, proposed);
   };
   const bool is_part = spec::has_stacked_memory(*present);
-  std::vector<spec::Accelerator> larger;
+  std::vector<spec::ProposedAccelerator> larger;
   if (!is_part) larger = of_kind(false);
   quantity::append(larger, of_kind(true));
   return larger;

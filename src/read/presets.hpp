@@ -144,8 +144,8 @@ struct Glimpse {
   std::string_view vendor;
   quantity::Bytes memory;        ///< that programs have
   bool stacked = false;          ///< HBM
-  bool rented = false;           ///< at a price that is known
   bool multiplies_bf16 = false;  ///< its peak is known
+  std::optional<quantity::Money> price_per_hour;
 };
 
 Glimpse glimpse_of(const spec::Accelerator& gpu);

@@ -5,6 +5,7 @@
 #include "frameworks/layout_rules.hpp"
 #include "program/build.hpp"
 #include "program/count.hpp"
+#include "quantity/lists.hpp"
 #include "search/inner/changes.hpp"
 #include "search/inner/combination.hpp"
 #include "spec/node.hpp"
@@ -220,8 +221,10 @@ std::vector<Advice> changes_for(const spec::Question& question, double tokens_pe
   for (const auto& [first, end] : {std::pair{std::size_t{0}, here}, std::pair{here, changes.size()}}) {
     if (wanted == AdviceWanted::first && !found.empty()) break;
     for (auto& solution : solutions(combinations, first, end, wanted)) {
-      const auto gpus = static_cast<double>(solution.question.layout.gpus);
-      if (speed > 0.0) solution.speed = answer::tokens_per_gpu(solution.question) * gpus / speed;
+      const auto& run = solution.run.question;
+      const auto gpus = static_cast<double>(run.layout.gpus);
+      if (speed > 0.0) solution.speed = answer::tokens_per_gpu(run) * gpus / speed;
+      solution.terms = solution.run.terms();
       found.push_back(std::move(solution));
     }
   }
@@ -234,13 +237,13 @@ std::vector<CardVerdict> cards_for(const spec::Question& question, Larger larger
   if (question.pricing.memory) return cards;
   spec::Question changed = question;
   quantity::Bytes before;
-  std::vector<spec::Accelerator> by_memory(larger.begin(), larger.end());
-  std::ranges::stable_sort(by_memory, {}, &spec::Accelerator::memory_usable);
-  for (const auto& gpu : by_memory) {
-    if (before > quantity::Bytes{} && gpu.memory_usable / before < alike_memory) continue;
-    before = gpu.memory_usable;
-    changed.gpu = gpu;
-    if (const auto need = probe.need(changed)) cards.push_back({gpu.id, trust::judge(changed, *need)});
+  auto by_memory = quantity::mapped(larger, [](const spec::ProposedAccelerator& gpu) { return &gpu; });
+  std::ranges::stable_sort(by_memory, {}, [](const auto* gpu) { return gpu->memory_usable; });
+  for (const spec::ProposedAccelerator* gpu : by_memory) {
+    if (before > quantity::Bytes{} && gpu->memory_usable / before < alike_memory) continue;
+    before = gpu->memory_usable;
+    changed.gpu = **gpu;
+    if (const auto need = probe.need(changed)) cards.push_back({changed.gpu->id, trust::judge(changed, *need)});
   }
   return cards;
 }
@@ -257,7 +260,7 @@ Advised advise(const spec::Question& question, const LargerAccelerators& larger,
   const bool has_room = kind == VerdictKind::fits || kind == VerdictKind::tight;
   if (has_room && walked && wanted == AdviceWanted::all) advised.headroom = headroom(question, verdict, probe);
   if (kind != VerdictKind::does_not_fit && kind != VerdictKind::tight) return advised;
-  const auto accelerators = larger ? larger() : std::vector<spec::Accelerator>{};
+  const auto accelerators = larger ? larger() : std::vector<spec::ProposedAccelerator>{};
   const bool takes_tight = kind == VerdictKind::does_not_fit;
   advised.changes = changes_for(question, estimate.compute.tokens_per_gpu,
                                 {question, accelerators, restate, takes_tight, probe}, wanted);

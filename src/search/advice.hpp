@@ -5,6 +5,7 @@
 #include "llmcalc/search/advised.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "program/program.hpp"
+#include "spec/proposed_accelerator.hpp"
 
 #include <functional>
 #include <optional>
@@ -14,15 +15,16 @@ namespace llmcalc::search {
 
 /// Accelerators to consider instead of the present one, in the order in which to try them. Called only when needed,
 /// because answering takes a look at the whole catalogue.
-using LargerAccelerators = std::function<std::vector<spec::Accelerator>()>;
+using LargerAccelerators = std::function<std::vector<spec::ProposedAccelerator>()>;
 
 /// Accelerators whose memories are nearer than this, as a ratio, hold about as much: one of them is offered.
 constexpr double alike_memory = 1.02;
 
 /// A run as a person asks for it.
 struct Restated {
-  std::vector<spec::Word> terms;  ///< all that has to be said anew
-  spec::Question question;        ///< what that is completed to
+  spec::Question question;
+  std::function<std::vector<spec::Word>()>
+      terms;  ///< all that has to be said anew for it; outlived by what restated it
 };
 
 /// How a changed run is asked for: what was said before, with the changed terms in its place, is completed again, so

@@ -106,7 +106,7 @@ bool more_accelerators(Changed& run, Larger, std::size_t step) {
 
 bool next_accelerator(Changed& run, Larger larger, std::size_t step) {
   if (step >= larger.size() || run.question.pricing.memory) return false;
-  run.question.gpu = larger[step];
+  run.question.gpu = *larger[step];
   settle_nodes(run.question);
   const auto& gpu = *run.question.gpu;
   const std::string price = gpu.price_per_hour ? quantity::format_money(*gpu.price_per_hour) + " an hour each"

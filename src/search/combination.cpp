@@ -114,8 +114,7 @@ bool Combinations::is_too_much(const Made& run, const Change& last, std::size_t 
 /// whatever order their changes were made.
 const Solution* Combinations::verify(const Made& run) {
   const auto [known, is_new] = verified_.try_emplace(run.path);
-  auto& solution = known->second;
-  if (!is_new || refuted_.contains(said(run))) return solution ? &*solution : nullptr;
+  if (!is_new || refuted_.contains(said(run))) return known->second;
   const auto looked = judged(run.question);
   if (looked) {
     resting_.try_emplace(of_states(run.path), looked->need.at_rest);
@@ -127,10 +126,13 @@ const Solution* Combinations::verify(const Made& run) {
     refuted_.insert(said(run));
     return nullptr;
   }
-  Advice advice{std::move(restated->terms), run.change,     run.cost,
-                asked->need.accelerator,    asked->verdict, trust::doubt_of(restated->question, asked->need)};
-  solution = Solution{std::move(advice), std::move(restated->question)};
-  return &*solution;
+  Advice advice{{},
+                run.change,
+                run.cost,
+                asked->need.accelerator,
+                asked->verdict,
+                trust::doubt_of(restated->question, asked->need)};
+  return known->second = &solutions_.emplace_back(Solution{std::move(advice), *std::move(restated)});
 }
 
 /// The last change is tried in every form: more of it need not need less.

@@ -166,14 +166,14 @@ class Adviser {
     }
   }
 
-  void card(const std::vector<spec::Accelerator>& larger) {
+  void card(const std::vector<spec::ProposedAccelerator>& larger) {
     Question changed = question_;
     changed.pricing.memory.reset();
     const auto count = question_.layout.gpus > 1 ? fmt::format(":{}", question_.layout.gpus) : std::string();
     std::optional<Weighed> first;
     for (const auto& gpu : larger) {
-      changed.gpu = gpu;
-      changed.layout.nodes = spec::usual_nodes(changed.layout.gpus, spec::accelerators_per_node(gpu));
+      changed.gpu = *gpu;
+      changed.layout.nodes = spec::usual_nodes(changed.layout.gpus, spec::accelerators_per_node(*gpu));
       if (!can_run(changed) || changed.layout.nodes > question_.layout.nodes) continue;
       Weighed weighed = weighed_as_asked(changed, "--gpu " + changed.gpu->id + count, "another accelerator");
       if (!weighed.candidate.starts || (first && !weighed.keeps())) continue;
@@ -357,7 +357,7 @@ std::vector<Candidate> advise_cards(const Question& question) {
 }  // namespace
 
 std::vector<Candidate> advise(const ServingAnswer& answer,
-                              const std::function<std::vector<spec::Accelerator>()>& larger,
+                              const std::function<std::vector<spec::ProposedAccelerator>()>& larger,
                               const std::optional<spec::Question>& of_other_engine) {
   const Question& question = answer.deployment.question;
   const Capacity& capacity = answer.capacity;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "serving/answer.hpp"
+#include "spec/proposed_accelerator.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -27,7 +28,7 @@ struct Candidate {
 /// \param larger  accelerators to consider in place of the question's, the smallest first
 /// \param of_other_engine  the same question of an engine that may be advised, where nobody named one
 std::vector<Candidate> advise(const ServingAnswer& answer,
-                              const std::function<std::vector<spec::Accelerator>()>& larger,
+                              const std::function<std::vector<spec::ProposedAccelerator>()>& larger,
                               const std::optional<spec::Question>& of_other_engine = std::nullopt);
 
 /// Whether an accelerator takes the whole load at once.

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
+#include <utility>
 
 namespace llmcalc::spec {
 namespace {
@@ -86,10 +88,12 @@ Shape assumed_shape(quantity::Parameters parameters, const KnownDimensions& know
   const auto size = quantity::in_parameters(parameters);
   const auto step = size < grouped_from ? head_dim : head_dim * grouped_kv_heads;
   Shape best = shape_of_width(known.hidden.value_or(step), size, known);
+  double least = distance(best, size, known);
   for (auto hidden = 2 * step; !known.hidden && hidden <= widest_hidden; hidden += step) {
-    const Shape shape = shape_of_width(hidden, size, known);
+    Shape shape = shape_of_width(hidden, size, known);
     if (checked_add(outer_parameters(shape), layer_parameters(shape) / 2) > size) break;  // not even one layer is left
-    if (distance(shape, size, known) < distance(best, size, known)) best = shape;
+    const double far = distance(shape, size, known);
+    if (far < least) std::tie(best, least) = std::pair(std::move(shape), far);
   }
   best.name = "assumed";
   fit_to_size(parameters, {.layers = !known.layers}, best);

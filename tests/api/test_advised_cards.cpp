@@ -24,18 +24,21 @@ TEST_CASE("cards are offered before parts of data centres, and those with a pric
     const auto larger = api::larger_than(present, catalogue);
     offered += larger.size();
     for (const auto& gpu : larger) {
-      CHECK(gpu.vendor == present.vendor);
+      CHECK(gpu->vendor == present.vendor);
+      CHECK(gpu.memory_usable == gpu->memory_usable);
       CHECK(gpu.memory_usable > present.memory_usable);
-      if (is_part(present)) CHECK(is_part(gpu));
+      if (is_part(present)) CHECK(is_part(*gpu));
     }
     for (std::size_t i = 1; i < larger.size(); ++i) {
-      CAPTURE(larger[i - 1].id, larger[i].id);
-      if (is_part(larger[i - 1])) CHECK(is_part(larger[i]));
-      if (is_part(larger[i - 1]) != is_part(larger[i])) continue;
-      CHECK(larger[i - 1].price_per_hour.has_value() == larger[i].price_per_hour.has_value());
-      if (!larger[i].price_per_hour) continue;
+      const auto& before = *larger[i - 1];
+      const auto& gpu = *larger[i];
+      CAPTURE(before.id, gpu.id);
+      if (is_part(before)) CHECK(is_part(gpu));
+      if (is_part(before) != is_part(gpu)) continue;
+      CHECK(before.price_per_hour.has_value() == gpu.price_per_hour.has_value());
+      if (!gpu.price_per_hour) continue;
       const bool alike = larger[i - 1].memory_usable / larger[i].memory_usable > 0.99;
-      if (alike) CHECK(larger[i - 1].price_per_hour <= larger[i].price_per_hour);
+      if (alike) CHECK(before.price_per_hour <= gpu.price_per_hour);
       if (!alike) CHECK(larger[i - 1].memory_usable < larger[i].memory_usable);
     }
   }
@@ -48,7 +51,7 @@ TEST_CASE("somebody with a card of 24 GB is offered a larger card, with its pric
     CAPTURE(id);
     const auto larger = api::larger_than(catalogue.accelerator(id, "--gpu").accelerator, catalogue);
     REQUIRE_FALSE(larger.empty());
-    CHECK_FALSE(is_part(larger.front()));
-    CHECK(larger.front().price_per_hour.has_value());
+    CHECK_FALSE(is_part(*larger.front()));
+    CHECK(larger.front()->price_per_hour.has_value());
   }
 }

@@ -29,7 +29,7 @@ std::string options_of(const std::vector<spec::Word>& terms) {
 
 /// Changed terms typed behind the line.
 std::optional<search::Restated> restated(const std::string& line, const std::vector<spec::Word>& terms) try {
-  return search::Restated{terms, question(line + options_of(terms))};
+  return search::Restated{question(line + options_of(terms)), [terms] { return terms; }};
 } catch (const quantity::BadInput&) {
   return std::nullopt;
 }
@@ -41,9 +41,13 @@ Told advised(const std::string& line, const search::LargerAccelerators& larger =
   return {search::advise(run, larger, restate, estimate), estimate.verdict};
 }
 
-std::vector<spec::Accelerator> some_larger() {
+std::vector<spec::ProposedAccelerator> some_larger() {
+  const auto proposed = [](const spec::Accelerator& gpu) {
+    return spec::ProposedAccelerator(gpu.memory_usable, [gpu] { return gpu; });
+  };
   const read::Catalogue catalogue;
-  return {catalogue.accelerator("h200-sxm", "test").accelerator, catalogue.accelerator("b200-sxm", "test").accelerator};
+  return {proposed(catalogue.accelerator("h200-sxm", "test").accelerator),
+          proposed(catalogue.accelerator("b200-sxm", "test").accelerator)};
 }
 
 bool has_options(const search::Advised& told, std::string_view options) {
@@ -281,8 +285,8 @@ TEST_CASE("a run short of a reference model's bytes may store what that would sa
 namespace {
 
 /// What a change makes of a run in one of its forms; nothing where it does not apply or counts too far.
-std::optional<search::Changed> formed(const search::Changed& run, const search::Change& change,
-                                      std::span<const spec::Accelerator> larger, std::size_t step) try {
+std::optional<search::Changed> formed(const search::Changed& run, const search::Change& change, search::Larger larger,
+                                      std::size_t step) try {
   auto changed = run;
   if (!change.apply(changed, larger, step)) return std::nullopt;
   return changed;
@@ -306,7 +310,7 @@ bool seems_to_fit(const spec::Question& question, std::size_t changes, search::P
 
 /// Whether up to four changes of different kinds, each in any of its forms, make a run fit on top of those `made`.
 bool some_fit(const std::string& line, const search::Changed& run, std::span<const search::Change> changes,
-              std::span<const spec::Accelerator> larger, std::vector<search::ChangeKind> made = {}) {
+              search::Larger larger, std::vector<search::ChangeKind> made = {}) {
   constexpr std::size_t most = 4;
   search::Probe probe;
   for (std::size_t next = 0; next < changes.size(); ++next) {

@@ -59,7 +59,7 @@ TEST_CASE("advice does what it says") {
   const auto question = test::served(server);
   const auto answer = serving::serve(question);
   REQUIRE(answer.verdict == trust::VerdictKind::does_not_fit);
-  const auto advice = serving::advise(answer, [] { return std::vector<spec::Accelerator>(); });
+  const auto advice = serving::advise(answer, [] { return std::vector<spec::ProposedAccelerator>(); });
   REQUIRE(!advice.empty());
   for (const auto& change : advice) {
     Words changed = server;
@@ -97,7 +97,7 @@ TEST_CASE("a load that comes too fast or is held to too little is told, with wha
       CAPTURE(server, share);
       CHECK(answer.verdict == trust::VerdictKind::fits);
       CHECK(answer.broken_limits.empty() == (share < 1));
-      const auto advice = serving::advise(answer, [] { return std::vector<spec::Accelerator>(); });
+      const auto advice = serving::advise(answer, [] { return std::vector<spec::ProposedAccelerator>(); });
       CHECK(advice.empty() == (share < 1));
       const auto copies = static_cast<std::int64_t>(std::ceil(share));
       const bool told =
@@ -115,7 +115,8 @@ TEST_CASE("twice the ranks are advised where heads can be cut so often") {
   const auto advised = [](const char* model, const char* ranks, const std::string& change) {
     const auto question =
         test::served({"model", model, "gpu", "rtx-3070", "gpus", ranks, "tp", ranks, "context", "8k"});
-    const auto advice = serving::advise(serving::serve(question), [] { return std::vector<spec::Accelerator>(); });
+    const auto advice =
+        serving::advise(serving::serve(question), [] { return std::vector<spec::ProposedAccelerator>(); });
     return std::ranges::find(advice, change, &serving::Candidate::change) != advice.end();
   };
   CHECK(advised("llama-3.1-8b", "2", "--gpus 4 --tp 4"));
@@ -126,7 +127,8 @@ TEST_CASE("twice the ranks are advised where heads can be cut so often") {
 TEST_CASE("fewer sequences make room under vLLM alone") {
   const auto advised = [](const char* engine) {
     const auto question = test::served({"model", "qwen3-32b", "gpu", "h100-sxm", "context", "37000", "engine", engine});
-    const auto advice = serving::advise(serving::serve(question), [] { return std::vector<spec::Accelerator>(); });
+    const auto advice =
+        serving::advise(serving::serve(question), [] { return std::vector<spec::ProposedAccelerator>(); });
     return std::ranges::find(advice, "--max-seqs 256", &serving::Candidate::change) != advice.end();
   };
   CHECK(advised("vllm"));

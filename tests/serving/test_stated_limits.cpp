@@ -170,7 +170,7 @@ TEST_CASE("of narrower weights that keep what was asked the two widest are advis
         if (engine == "llama.cpp") server.insert(server.end(), {"gpu_layers", "all"});
         const auto answer = asked_under(with(server, {"quant", "bf16"}));
         if (answer.capacity.max_concurrency > 0) continue;
-        const auto advice = serving::advise(answer, [] { return std::vector<spec::Accelerator>(); });
+        const auto advice = serving::advise(answer, [] { return std::vector<spec::ProposedAccelerator>(); });
         std::vector<std::string> kept;
         for (const auto& each : advice) {
           const bool in_place = each.change.starts_with("--quant") && each.change.find("--gpus") == std::string::npos;

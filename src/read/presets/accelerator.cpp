@@ -70,8 +70,8 @@ Glimpse glimpse_of(const spec::Accelerator& gpu) {
           gpu.vendor,
           gpu.memory_usable,
           spec::has_stacked_memory(gpu),
-          gpu.price_per_hour.has_value(),
-          gpu.peaks.bf16.has_value()};
+          gpu.peaks.bf16.has_value(),
+          gpu.price_per_hour};
 }
 
 PresetNames names_of(const AcceleratorPreset& preset) {
@@ -232,8 +232,9 @@ std::optional<std::int64_t> number_in(std::string_view name, std::string_view pa
 std::optional<Instance> find_instance(std::string_view name) {
   std::string lower = quantity::to_lower(quantity::trim(name));
   std::ranges::replace(lower, ' ', '-');
+  const std::string_view instance = quantity::without_start(lower, "ml.");  // as SageMaker calls EC2's
   for (const Row& row : rows) {
-    const auto number = number_in(quantity::without_start(lower, "ml."), row.pattern);  // as SageMaker calls EC2's
+    const auto number = number_in(instance, row.pattern);
     if (!number) continue;
     return Instance{row.gpu, row.cards > 0 ? row.cards : std::max<std::int64_t>(1, *number / row.cores)};
   }

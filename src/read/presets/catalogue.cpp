@@ -307,7 +307,8 @@ void resize(spec::Accelerator& gpu, std::int64_t capacity) {
 AcceleratorPreset Catalogue::accelerator(std::string_view name, std::string_view place) const {
   const auto slice = find_slice(name);
   if (!slice) {
-    const auto other = find(user_accelerators_, name) ? std::nullopt : of_another_capacity(user_accelerators_, name);
+    if (auto known = find(user_accelerators_, name)) return rated(*std::move(known));
+    const auto other = of_another_capacity(user_accelerators_, name);
     if (!other || other->accelerator.host_memory != quantity::Bytes()) {
       return rated(find(user_accelerators_, name, place));
     }

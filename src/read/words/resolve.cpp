@@ -232,8 +232,8 @@ std::span<const spec::Framework> frameworks_of_search(const spec::Question& ques
 bool take_default(QuestionDraft& draft, std::string_view term) {
   if (draft.given(term)) return false;
   const frameworks::Default* found = frameworks::default_of(draft.question, term);
-  const Term* row = find_term(term);
-  if (found == nullptr || row == nullptr) return false;
+  const Term* row = found == nullptr ? nullptr : find_term(term);
+  if (row == nullptr) return false;
   row->apply(draft.question, found->value, found->source);
   const std::string how = std::string(spec::name_of(draft.training().framework)) + " default";
   if (goes_without_saying(term, found->value)) {

@@ -36,7 +36,7 @@ enum class ChangeKind {
 };
 
 /// Accelerators to consider instead of the present one.
-using Larger = std::span<const spec::Accelerator>;
+using Larger = std::span<const spec::ProposedAccelerator>;
 
 /// A question after a change, and the words for it.
 struct Changed {

@@ -17,9 +17,9 @@
 
 namespace llmcalc::search {
 
-/// A set of changes with which a run fits, and the run that its words ask for.
+/// A set of changes with which a run fits, and the run that its words ask for; who tells of it puts the words to it.
 struct Solution : Advice {
-  spec::Question question;
+  Restated run;
 };
 
 /// Which forms of the changes of a set are tried, where there are more than two of them.
@@ -98,7 +98,8 @@ class Combinations {
   std::unordered_map<Path, quantity::Bytes> resting_;  ///< the least that states need, by of_states()
   std::unordered_map<Path, quantity::Bytes> kept_;     ///< the least that passes keep, by of_passes()
   std::unordered_set<std::size_t> refuted_;  ///< words, as said() makes them one, that ask for a run that is not enough
-  std::unordered_map<Path, std::optional<Solution>> verified_;  ///< empty where it is not enough
+  std::unordered_map<Path, const Solution*> verified_;  ///< null where it is not enough
+  std::deque<Solution> solutions_;                      ///< those of verified_: few of them are enough
   Forms forms_ = Forms::strongest;
   std::span<const Change> changes_ = all_changes();
   std::vector<Set> found_;  ///< what fits, of all that was handed out
