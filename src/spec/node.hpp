@@ -4,7 +4,9 @@
 #include "llmcalc/quantity/quantity.hpp"
 #include "llmcalc/spec/accelerator.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 namespace llmcalc::spec {
@@ -16,6 +18,15 @@ struct Question;
 inline std::int64_t accelerators_per_node(const std::optional<Accelerator>& gpu) {
   constexpr std::int64_t usual = 8;
   return gpu && gpu->gpus_per_node > 0 ? gpu->gpus_per_node : usual;
+}
+
+/// The most ranks that share each layer: as many as a machine or a rack's own link joins (Narayanan et al. 2021,
+/// section 3.4, takeaway 1; vLLM docs, parallelism and scaling). Machines with one accelerator share it over their
+/// network all the same (NVIDIA's playbooks of two DGX Spark).
+inline std::int64_t most_tensor_ranks(const std::optional<Accelerator>& gpu) {
+  const auto together = accelerators_per_node(gpu);
+  if (together == 1) return std::numeric_limits<std::int64_t>::max();
+  return gpu ? std::max(together, gpu->joined) : together;
 }
 
 /// Dies of memory stacked beside the chip (JEDEC JESD235, JESD238: "HBM"), as parts of racks have. Cards of desktops,

@@ -201,7 +201,9 @@ bool goes(const QuestionDraft& draft, std::int64_t tp) {
   return !spec::server_conflict(question);
 }
 
-/// The use of the cards, where only their number was said: tensor parallelism, or layers side by side.
+/// The use of the cards, where only their number was said: layers side by side, or tensor parallelism within a machine
+/// and stages between them (vLLM docs, parallelism and scaling), but where something is drafted, which stages do not
+/// start with (vllm issues 49355 and 52069).
 void share_out(QuestionDraft& draft) {
   spec::Layout& layout = draft.layout();
   const auto& serving = draft.question.serving;
@@ -218,9 +220,16 @@ void share_out(QuestionDraft& draft) {
   const std::int64_t copies = product(layout.pp, serving.layout.attention_dp, servers);
   if (layout.gpus % copies != 0 || layout.gpus == copies) return;
   const std::int64_t most = layout.gpus / copies;
-  layout.tp = largest_divisor(most, [&](std::int64_t tp) { return goes(draft, tp); });
-  draft.assume("tp", "gpus / (attention_dp x pp)", std::to_string(layout.tp),
-               layout.tp == most ? "all the accelerators" : "the most that it is cut into");
+  const bool may_stage = copies == 1 && !draft.given("pp") && serving.options.draft.kind == spec::DraftKind::none;
+  const auto within = may_stage ? spec::most_tensor_ranks(draft.question.gpu) : most;
+  layout.tp = largest_divisor(most, [&](std::int64_t tp) { return tp <= within && goes(draft, tp); });
+  const auto* why = layout.tp == most     ? "all the accelerators"
+                    : layout.tp == within ? "ranks within a machine"
+                                          : "the most that it is cut into";
+  draft.assume("tp", "gpus / (attention_dp x pp)", std::to_string(layout.tp), why);
+  if (layout.tp == most || layout.tp != within || most / within > draft.question.model.layer_count()) return;
+  layout.pp = most / within;
+  draft.assume("pp", "gpus / tp", std::to_string(layout.pp), "stages between machines");
 }
 
 /// Servers that read prompts for others: as many accelerators as they take beside those.
