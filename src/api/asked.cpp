@@ -205,6 +205,15 @@ std::vector<std::string> AskedQuestion::notes() const {
   return notes;
 }
 
+std::vector<std::string> AskedQuestion::with_missing(std::vector<std::string> said) const {
+  const auto is_missing = [](const Given& file) {
+    return file.text + " (" + file.origin.where + ") was not found: nothing of what it says is in this answer";
+  };
+  auto warnings = quantity::mapped(reading.missing, is_missing);
+  quantity::append(warnings, said);
+  return warnings;
+}
+
 /// Weights are read by --from; --config is for what describes them.
 std::string_view option_for(const Given& word, const dialects::Reading& reading) {
   const bool by_file = word.origin.source == Source::file;

@@ -35,6 +35,9 @@ struct AskedQuestion {
 
   /// "from axolotl.yaml: micro-batch 2 (axolotl.yaml:27), ...", and what was not read.
   std::vector<std::string> notes() const;
+
+  /// Warnings, led by the files that were named and not found: the answer is of something else.
+  std::vector<std::string> with_missing(std::vector<std::string> said) const;
 };
 
 /// The question as a command to type, in the place of its answer.

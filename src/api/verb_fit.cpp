@@ -293,6 +293,7 @@ Reply ask_fit(const Arguments& arguments, const Surroundings& around) {
   const auto limits = limits_of(arguments);
   auto answer = fit(asked.words, asked.config, catalogue);
   answer.broken_limits = beyond(limits, answer.estimate, arguments.has("strict"));
+  answer.estimate.warnings = asked.with_missing(std::move(answer.estimate.warnings));
   const auto& assumed = asked.reading.assumptions;
   answer.assumptions.insert(answer.assumptions.begin(), assumed.begin(), assumed.end());
   const auto verdict = answer.estimate.verdict.kind;

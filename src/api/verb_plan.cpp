@@ -313,6 +313,7 @@ Reply ask_plan(const Arguments& arguments, const Surroundings& around) {
   const Planner planner(options, sources, asked.config);
   Reply reply = options.table.empty() ? search_once(planner, options, sources) : fill_table(planner, options, sources);
   quantity::append(reply.notes, asked.notes());
+  reply.warnings = asked.with_missing(std::move(reply.warnings));
   return reply;
 }
 

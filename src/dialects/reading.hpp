@@ -22,6 +22,7 @@ struct Reading {
   std::vector<Given> open;                    ///< terms whose value nobody knows; the text says on what it hangs
   std::vector<spec::Assumption> assumptions;  ///< keys that move the answer and have no term, and what was assumed
   std::vector<std::string> unread;            ///< keys that nobody knows, with their places
+  std::vector<spec::Word> missing;            ///< files that were named and not found, by their option
   std::optional<ConfigText> config;           ///< the model's own config.json, where the thing holds one
   std::optional<Checkpoint> weights;          ///< where the thing holds weights
   std::string_view usual_framework = {};      ///< whose allocations are meant where no file says a framework

@@ -133,6 +133,7 @@ bool Sheet::include(const Setting& file) {
   auto reading = reader_.file_named(file.text);
   if (!reading) {
     assume(file, "the file was not read: it is not in the folder of the one that names it; say --from");
+    reading_.missing.push_back({file.key, file.text, {Source::file, file.where}});
     return false;
   }
   included_.push_back(*std::move(reading));

@@ -229,6 +229,7 @@ std::optional<Reading> CommandReader::read(const ShellCommand& command, const Se
   all.kind = std::string(start.format->name);
   all.place = place_;
   quantity::append(all.assumptions, assumptions_);
+  quantity::append(all.missing, missing_);
   return all;
 }
 
@@ -243,6 +244,7 @@ void CommandReader::take_accelerate(const Settings& launcher, std::vector<Readin
       named.put({"accelerate_config", file->text, {}, file->where, {}});
       Reading by_name = reader_.settings(row_of(Dialect::accelerate), named, place_);
       by_name.assumptions = {{file->where + " " + file->text + " was not read: say --from " + file->text}};
+      by_name.missing = {{file->key, file->text, {Source::file, file->where}}};
       readings.push_back(std::move(by_name));
     }
     settings.remove("config_file");
@@ -287,6 +289,7 @@ bool CommandReader::add_file(const std::string& path, const std::string& where, 
   } else {
     assumptions_.push_back(
         {path + " (" + where + ") was not read: it is not there, or not in the folder; say --from " + path});
+    missing_.push_back({{}, path, {Source::file, where}});
     return false;
   }
   return true;

@@ -36,6 +36,7 @@ class CommandReader {
   const FindFile& find_;
   std::string place_;
   std::vector<spec::Assumption> assumptions_;
+  std::vector<spec::Word> missing_;
 };
 
 /// `ollama serve`, which loads what `ollama run` names; `ollama create` names what a Modelfile says.
