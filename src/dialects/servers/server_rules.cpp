@@ -259,6 +259,13 @@ void assume_load(Sheet& sheet) {
 
 bool ServerLetter::asks_context() const { return deployment.question.serving.load.context > 0; }
 
+std::string ServerLetter::beyond_trained(std::string_view variable) const {
+  const auto& shape = question.model.shape;
+  const bool is_one_stack = shape.stack != spec::Stack::encoder_decoder;
+  const bool is_beyond = is_one_stack && shape.max_position > 0 && deployment.setup.context > shape.max_position;
+  return is_beyond ? std::string(variable) + "=1 " : std::string();
+}
+
 std::string ServerLetter::text(std::string_view term) const { return read::find_term(term)->show(question); }
 
 std::vector<Line> lines_of(const ServerLetter& letter, std::span<const Told> rules) {

@@ -46,6 +46,8 @@ struct ServerLetter {
 
   std::string text(std::string_view term) const;
   bool asks_context() const;  ///< or the engine takes its own
+  /// "VARIABLE=1 ", without which the engine refuses a context beyond what the model was trained with; empty within it.
+  std::string beyond_trained(std::string_view variable) const;
   const spec::Serving& serving() const { return question.serving; }
 };
 

@@ -144,7 +144,10 @@ void sglang_rules(Sheet& sheet) {
 }
 
 std::string start_sglang(const ServerLetter& letter) {
-  return command_of("python -m sglang.launch_server", lines_of(letter, told));
+  // sglang/srt/configs/model_config.py, _derive_context_length
+  return command_of(
+      letter.beyond_trained("SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN") + "python -m sglang.launch_server",
+      lines_of(letter, told));
 }
 
 }  // namespace llmcalc::dialects

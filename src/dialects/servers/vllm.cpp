@@ -129,7 +129,9 @@ void vllm_rules(Sheet& sheet) {
 }
 
 std::string start_vllm(const ServerLetter& letter) {
-  return command_of("vllm serve " + served_as(letter).model, lines_of(letter, told));
+  // vllm/config/model.py, _get_and_verify_max_len
+  return command_of(letter.beyond_trained("VLLM_ALLOW_LONG_MAX_MODEL_LEN") + "vllm serve " + served_as(letter).model,
+                    lines_of(letter, told));
 }
 
 }  // namespace llmcalc::dialects
