@@ -36,14 +36,21 @@ std::int64_t divisor(std::int64_t value, std::size_t n) {
   return n == 0 && value > small ? value : 0;
 }
 
+/// Nothing accumulates where each weight is updated behind its gradient: then the batch itself is smaller.
 bool smaller_micro_batch(Changed& run, Larger, std::size_t step) {
   auto& training = run.question.training;
   const std::int64_t parts = divisor(training.micro_batch, step);
-  if (parts == 0 || spec::updates_in_backward(training.optimizer)) return false;
+  if (parts == 0) return false;
   training.micro_batch /= parts;
+  std::vector<spec::Word> terms{{"micro_batch", std::to_string(training.micro_batch)}};
+  if (training.optimizer_in_backward || spec::updates_in_backward(training.optimizer)) {
+    say(run, terms, "fewer sequences in each update", "more updates, each of a noisier gradient");
+    return true;
+  }
   training.grad_accum = quantity::product(training.grad_accum, parts);
-  say(run, {{"micro_batch", std::to_string(training.micro_batch)}, {"grad_accum", std::to_string(training.grad_accum)}},
-      "the same global batch in more micro-batches", "time: smaller matrix products use the accelerator less well");
+  terms.push_back({"grad_accum", std::to_string(training.grad_accum)});
+  say(run, terms, "the same global batch in more micro-batches",
+      "time: smaller matrix products use the accelerator less well");
   return true;
 }
 
