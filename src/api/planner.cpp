@@ -289,8 +289,9 @@ bool Planner::count(const std::vector<Given>& words, read::PlanWords& plan) cons
   auto left_out = quantity::mapped_if(plan.bases, &read::PlanBase::varied, is_left_out);
   if (says_any_gpu(words) && !left_out.empty()) {
     const auto how_many = machines == 1 ? "one machine" : fmt::format("{} machines", machines);
-    plan.on_all.push_back(
-        {fmt::format("{} accelerators are left out: {} is not enough of them", left_out.size(), how_many)});
+    plan.on_all.push_back({fmt::format(
+        "{} left out: {} is not enough of them",
+        left_out.size() == 1 ? "1 accelerator is" : fmt::format("{} accelerators are", left_out.size()), how_many)});
   } else {
     quantity::append(plan.unable, left_out);
   }

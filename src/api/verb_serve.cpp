@@ -128,7 +128,7 @@ void refuse_all(serving::ServingAnswer& answer) {
   const auto& load = answer.deployment.question.serving.load;
   answer.verdict = trust::VerdictKind::does_not_fit;
   answer.reason =
-      load.rate ? "nothing carries " + quantity::format_number(*load.rate, 3) + " requests a second within the limits"
+      load.rate ? "nothing carries " + quantity::format_counted(*load.rate, "request") + " a second within the limits"
                 : "nothing carries the load within the limits";
 }
 
@@ -324,6 +324,7 @@ Reply ask_serve(const Arguments& arguments, const Surroundings& around) {
   if (asks_many(arguments, counted, {"markdown", "csv", "junit"}))
     return serve_each(arguments, {asked, {around, catalogue}, options.trace, strict});
   auto report = serve(asked.words, asked.config, catalogue, options);
+  report.warnings = asked.with_missing(std::move(report.warnings));
   const auto& assumed = asked.reading.assumptions;
   report.assumptions.insert(report.assumptions.begin(), assumed.begin(), assumed.end());
   const auto& answer = report.answer;

@@ -156,4 +156,12 @@ std::string format_number(double value, int significant_digits) {
   return fmt::format("{:.{}g}", value, std::clamp(significant_digits, 1, most));
 }
 
+std::string format_counted(std::int64_t n, std::string_view what) {
+  return fmt::format("{} {}{}", format_count(n), what, n == 1 ? "" : "s");
+}
+
+std::string format_counted(double n, std::string_view what) {
+  return fmt::format("{} {}{}", format_number(n, 4), what, n == 1.0 ? "" : "s");
+}
+
 }  // namespace llmcalc::quantity

@@ -59,7 +59,8 @@ std::string mixers_text(const spec::Shape& shape) {
 
 std::string borrowed_text(const spec::Shape& shape) {
   const auto borrowing = layers_that(shape, [](const LayerPlan& layer) { return layer.borrows_keys; });
-  return borrowing == 0 ? std::string() : fmt::format("keys and values of earlier layers in {} layers", borrowing);
+  return borrowing == 0 ? std::string()
+                        : "keys and values of earlier layers in " + quantity::format_counted(borrowing, "layer");
 }
 
 std::string towers_text(const spec::Shape& shape) {
@@ -114,7 +115,8 @@ std::string experts_text(const spec::MoeShape& moe) {
   if (moe.experts == 0) return {};
   auto text = fmt::format("{} of width {}, {} for a token", moe.experts, moe.expert_ffn, moe.top_k);
   if (moe.shared_ffn > 0) text += fmt::format("; shared width {}", moe.shared_ffn);
-  if (moe.dense_layers > 0) text += fmt::format("; first {} layers dense", moe.dense_layers);
+  if (moe.dense_layers > 0)
+    text += fmt::format("; first {} dense", quantity::format_counted(moe.dense_layers, "layer"));
   if (moe.every > 1) text += fmt::format("; every {}. layer", moe.every);
   return text;
 }

@@ -45,7 +45,7 @@ std::string tail_line(const spec::Load& load, const serving::Tail& tail) {
 std::string load_line(const spec::Load& load) {
   const bool alone = !load.rate && !load.prompts && load.concurrency == 1;
   const auto at_once = quantity::format_count(load.concurrency);
-  const auto many = load.rate ? quantity::format_number(*load.rate, 4) + " requests a second"
+  const auto many = load.rate ? quantity::format_counted(*load.rate, "request") + " a second"
                     : load.prompts
                         ? fmt::format("{} requests, {} at once", quantity::format_count(*load.prompts), at_once)
                     : alone ? "one request at a time"

@@ -147,7 +147,9 @@ std::string server_of(const ServingReport& report) {
 
 /// ", 22 layers' experts in host memory", or whole layers.
 std::string host_words(const serving::Setup& setup) {
-  if (setup.host_layers > 0) return fmt::format(", {} layers in host memory", setup.host_layers);
+  if (setup.host_layers > 0)
+    return fmt::format(", {} in host memory", quantity::format_counted(setup.host_layers, "layer"));
+  if (setup.host_experts == 1) return ", one layer's experts in host memory";
   return setup.host_experts > 0 ? fmt::format(", {} layers' experts in host memory", setup.host_experts) : "";
 }
 

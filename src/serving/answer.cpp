@@ -95,9 +95,8 @@ void add_broken(const spec::Load& load, const Speed& speed, std::vector<std::str
                                  quantity::format_duration(*limit)));
   };
   if (speed.saturated) {  // a first token comes ever later
-    broken.push_back(fmt::format("it answers {} of {} requests a second",
-                                 quantity::format_number(speed.requests_per_s, 3),
-                                 quantity::format_number(*load.rate, 3)));
+    broken.push_back(fmt::format("it answers {} of {} a second", quantity::format_number(speed.requests_per_s, 3),
+                                 quantity::format_counted(*load.rate, "request")));
   } else {
     add("the first token comes", speed.ttft, load.ttft);
   }
