@@ -291,7 +291,7 @@ Setup llama_cpp_setup(const spec::Question& question) {
 
 /// Context that Ollama gives a model where nobody asks for one: 2,048 before 0.6; 4,096; and from 0.15.5 on more where
 /// the cards together are sold with 24 or 48 GB (docs/context-length.mdx at 948f693; issue 14073 has the notes of the
-/// release).
+/// release). Never more than the model was trained with (llm/server.go, "requested context size too large for model").
 std::int64_t ollama_context(const spec::Question& question) {
   struct Tier {
     quantity::Bytes cards;
@@ -303,11 +303,12 @@ std::int64_t ollama_context(const spec::Question& question) {
   constexpr EngineRelease by_memory{0, 16};  // 0.15.5: of a release major and minor are known
   const EngineRelease release = parse_release(question.serving.engine_version);
   const bool is_newest = release == EngineRelease{};
-  if (!is_newest && release < longer) return 2048;
-  if ((!is_newest && release < by_memory) || !question.gpu) return least;
+  const auto trained = model_limit(question);
+  if (!is_newest && release < longer) return std::min<std::int64_t>(2048, trained);
+  if ((!is_newest && release < by_memory) || !question.gpu) return std::min(least, trained);
   const auto cards = cards_of(question) * question.gpu->memory_nominal;
   const auto* tier = quantity::find_if_or_null(tiers, [&](const Tier& each) { return cards >= each.cards; });
-  return tier == nullptr ? least : std::min(tier->context, model_limit(question));
+  return std::min(tier == nullptr ? least : tier->context, trained);
 }
 
 Setup ollama_setup(const spec::Question& question) {

@@ -41,6 +41,7 @@ class Words {
   void put(Given word, std::string_view typed = {});
   void put_gpu(const Given& word);
   bool put_instance(const Given& word);
+  void put_engine(const Given& word);
 
   /// Cards of the machine that a cloud rents, where it was named and nobody counted others.
   struct Rented {
@@ -50,6 +51,7 @@ class Words {
 
   std::vector<Given> words_;
   std::optional<Rented> rented_;
+  std::optional<Given> wrapped_;                           ///< context of a program around an engine
   std::map<std::string, std::string, std::less<>> typed_;  ///< of the terms that were said in other words
 };
 

@@ -1,6 +1,7 @@
 
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/suggest.hpp"
+#include "read/presets/names.hpp"
 #include "read/words/draft.hpp"
 #include "read/words/terms.hpp"
 
@@ -48,11 +49,11 @@ bool is_exponent(std::string_view text) {
   return (text.front() == 'e' || text.front() == 'E') && is_number(text.substr(1));
 }
 
-/// "8h100": no card begins with so few digits and a letter behind them.
+/// "8h100", "64 h100": no card begins with so few digits and a letter behind them.
 CountedGpu split_joined(std::string_view text) {
   constexpr std::size_t most_digits = 3;
   const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  const auto name = text.substr(digits);
+  const auto name = quantity::trim(text.substr(digits));
   const bool is_joined = digits > 0 && digits <= most_digits && !name.empty() && is_letter(name.front()) &&
                          std::ranges::any_of(name, is_digit) && !is_exponent(name);
   return is_joined ? CountedGpu{name, text.substr(0, digits)} : CountedGpu{text};
@@ -66,7 +67,7 @@ CountedGpu at_times(std::string_view text, std::size_t times) {
   return {quantity::trim(text.substr(0, times)), quantity::trim(text.substr(times + 1))};
 }
 
-/// "h100-sxm", "h100-sxm:8", "8x h100-sxm", "h100x8", "8h100".
+/// "h100-sxm", "h100-sxm:8", "8x h100-sxm", "h100x8", "8h100", "8 h100".
 CountedGpu split_gpu(std::string_view text) {
   text = quantity::trim(text);
   if (const auto colon = text.rfind(':'); colon != std::string_view::npos) {
@@ -84,6 +85,17 @@ CountedGpu split_gpu(std::string_view text) {
   if (ends_in_number && is_number(behind.count)) return behind;
   return is_slice(text) ? CountedGpu{text} : split_joined(text);  // "1g.10gb" is no card
 }
+
+/// A program around an engine.
+struct Wrapper {
+  std::string_view name;
+  std::string_view engine;
+  std::int64_t context;
+};
+
+constexpr Wrapper wrappers[] = {
+#include "vocabulary/wrappers.inc"
+};
 
 constexpr std::string_view zero_stages[] = {"none", "zero1", "zero2", "zero3"};
 
@@ -112,6 +124,8 @@ Words::Words(const std::vector<Given>& given) {
     const auto name = canonical_name(word);
     if (name == "gpu") {
       put_gpu(word);
+    } else if (name == "engine") {
+      put_engine(word);
     } else if (name == "zero") {
       put(sharding_of(word), word.text);
     } else if (name == "inter_node") {
@@ -121,6 +135,7 @@ Words::Words(const std::vector<Given>& given) {
     }
   }
   if (rented_ && !has("gpus") && !has("nodes")) put({"gpus", std::to_string(rented_->cards), rented_->origin});
+  if (wrapped_ && !has("context") && !has("prompt")) put(*wrapped_);
 }
 
 const Given* find_word(const std::vector<Given>& words, std::string_view term) {
@@ -168,6 +183,14 @@ bool Words::put_instance(const Given& word) {
   if (!count.empty()) put({"nodes", std::string(count), word.origin}, word.text);
   rented_ = {instance->cards, word.origin};
   return true;
+}
+
+/// "LM Studio" is llama.cpp with another context.
+void Words::put_engine(const Given& word) {
+  const auto* known = quantity::find_or_null(wrappers, plain_spelling(word.text), &Wrapper::name);
+  if (known == nullptr) return put({"engine", word.text, word.origin});
+  put({"engine", std::string(known->engine), word.origin}, word.text);
+  wrapped_ = Given{"context", std::to_string(known->context), word.origin};
 }
 
 void Words::put_gpu(const Given& word) {
