@@ -184,7 +184,8 @@ Reply ask_gpu(const Arguments& arguments, const Surroundings& around) try {
   const auto options = preset_options(arguments);
   const auto catalogue = around.catalogue(arguments);
   if (options.name.empty()) return shown(accelerator_cards(options, catalogue));
-  return shown(card_of(catalogue.accelerator(options.name, "gpu show")));
+  const auto instance = read::find_instance(options.name);
+  return shown(card_of(catalogue.accelerator(instance ? instance->gpu : options.name, "gpu show")));
 } catch (const quantity::BadInput& error) {
   throw meant_action(preset_options(arguments), error);
 }

@@ -2,6 +2,7 @@
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 #include "read/presets/fields.hpp"
+#include "read/presets/names.hpp"
 #include "spec/node.hpp"
 
 #include <algorithm>
@@ -227,18 +228,34 @@ std::optional<std::int64_t> number_in(std::string_view name, std::string_view pa
   return rest.empty() && number > 0 ? number : std::nullopt;
 }
 
-}  // namespace
+/// A name without what is before it or left out: SageMaker's "ml." of EC2's, Azure's "standard_".
+std::optional<std::int64_t> number_of(std::string_view name, const Row& row) {
+  constexpr std::string_view azure = "standard_";
+  const auto pattern = name.starts_with(azure) ? row.pattern : quantity::without_start(row.pattern, azure);
+  return number_in(quantity::without_start(name, "ml."), pattern);
+}
 
-std::optional<Instance> find_instance(std::string_view name) {
-  std::string lower = quantity::to_lower(quantity::trim(name));
-  std::ranges::replace(lower, ' ', '-');
-  const std::string_view instance = quantity::without_start(lower, "ml.");  // as SageMaker calls EC2's
+std::optional<Instance> instance_of(std::string_view name) {
   for (const Row& row : rows) {
-    const auto number = number_in(instance, row.pattern);
+    const auto number = number_of(name, row);
     if (!number) continue;
     return Instance{row.gpu, row.cards > 0 ? row.cards : std::max<std::int64_t>(1, *number / row.cores)};
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Instance> find_instance(std::string_view name) {
+  const std::string lower = quantity::to_lower(quantity::trim(name));
+  for (const char blank : {'-', '_'}) {
+    std::string joined = lower;
+    std::ranges::replace(joined, ' ', blank);
+    if (const auto found = instance_of(joined)) return found;
+  }
+  std::string_view rest = lower;  // "AWS g5.xlarge"
+  if (!is_card_word(quantity::take_until(rest, " -")) || rest.empty()) return std::nullopt;
+  return find_instance(rest);
 }
 
 }  // namespace llmcalc::read

@@ -112,8 +112,6 @@ FileName file_name(std::string_view name) {
   return is_block && type != nullptr ? FileName{rest, type->quant, is_led} : FileName{whole, {}};
 }
 
-bool is_card_word(std::string_view word) { return quantity::contains(card_words, word); }
-
 /// One look for each word of each known name, where a name is unknown.
 bool is_model_word(std::string_view word) {
   static const auto words = [] {
@@ -145,11 +143,16 @@ std::string_view chip_of_mac(std::string_view name) {
 
 }  // namespace
 
+bool is_card_word(std::string_view word) { return quantity::contains(card_words, word); }
+
 std::string card_spelling(std::string_view name) {
   constexpr std::string_view mobile = "mobile";  // what others call "laptop"
+  constexpr std::string_view laptop = "laptop";  // stands behind the number, wherever it was said
   std::string lower = quantity::to_lower(name);
-  if (const auto at = lower.find(mobile); at != std::string::npos) lower.replace(at, mobile.size(), "laptop");
-  return without(chip_of_mac(lower), is_card_word);
+  if (const auto at = lower.find(mobile); at != std::string::npos) lower.replace(at, mobile.size(), laptop);
+  std::string spelling = without(chip_of_mac(lower), is_card_word);
+  if (spelling.starts_with(laptop)) std::rotate(spelling.begin(), spelling.begin() + laptop.size(), spelling.end());
+  return spelling;
 }
 
 std::string plain_spelling(std::string_view name) {

@@ -37,6 +37,9 @@ struct PresetNames {
   void append_to(std::vector<std::string_view>& names) const;
 };
 
+/// Whether a word around the name of a card or a machine, its maker's or its landlord's, tells it from no other.
+bool is_card_word(std::string_view word);
+
 /// The core of a card's name, without case, separators and the words that makers put around it: "rtx4090" of
 /// "NVIDIA GeForce RTX 4090", "h10080gbhbm3" of "NVIDIA H100 80GB HBM3" (as nvidia-smi says it).
 std::string card_spelling(std::string_view name);
