@@ -58,6 +58,13 @@ std::string_view synonym_of(std::string_view name, const std::vector<Flag>& flag
   return ours.empty() ? flag_of(dialects::options_of_key(name)) : ours;
 }
 
+/// The value of an option that is typed without one: yes or no is yes, and trainers take recomputation so
+/// (--gradient-checkpointing).
+std::string_view said_alone(const Flag& flag, std::string_view synonym) {
+  if (flag.values == "0|1") return "1";
+  return synonym == "recompute" ? "full" : "";
+}
+
 bool is_option(std::string_view word) {
   return word.size() > 1 && word[0] == '-' && !quantity::is_digit(word[1]) && word[1] != '.';
 }
@@ -98,15 +105,13 @@ class Line {
     } else if (flag->is_switch()) {
       words_.push_back({flag->name, "true"});
     } else {
-      words_.push_back({flag->name, value_of(synonym == "recompute")});
+      words_.push_back({flag->name, value_of(said_alone(*flag, synonym))});
     }
   }
 
-  /// \param is_switch  trainers take the option without a value
-  std::string value_of(bool is_switch) {
-    const bool alone = at_ == line_.size() || is_option(line_[at_]);
-    if (alone) return is_switch ? "full" : "";
-    return line_[at_++];
+  std::string value_of(std::string_view alone) {
+    const bool is_alone = at_ == line_.size() || is_option(line_[at_]);
+    return is_alone ? std::string(alone) : line_[at_++];
   }
 
   const std::vector<Flag>& flags_;
@@ -236,8 +241,7 @@ std::string_view Arguments::choice(std::string_view flag, std::span<const std::s
   if (value == nullptr) return words.front();
   const auto found = std::ranges::find(words, *value);
   if (found != words.end()) return *found;
-  throw BadInput(dashed(flag), "'" + *value + "' is not one of " + quantity::joined(words, ", "),
-                 quantity::did_you_mean(*value, words));
+  read::throw_unknown_word(*value, dashed(flag), {words.begin(), words.end()});
 }
 
 }  // namespace llmcalc::api

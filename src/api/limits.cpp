@@ -162,7 +162,7 @@ void tell(const std::vector<Change>& changes, const std::string& since, double a
 std::vector<Flag> limit_flags(std::string_view group) {
   return {{"max-memory", "size, as 70GiB", "no more of an accelerator", group},
           {"margin", "size or percent", "memory of an accelerator that must be left", group},
-          {"max-days", "number", "no run that takes longer", group},
+          {"max-days", "days, as 3, or 12h", "no run that takes longer", group},
           {"max-cost", "dollars", "no run that costs more", group}};
 }
 
@@ -170,10 +170,10 @@ search::PlanLimits limits_of(const Arguments& arguments) {
   search::PlanLimits limits;
   if (const auto* text = arguments.find("max-memory")) limits.memory = quantity::parse_capacity(*text, "--max-memory");
   if (const auto* text = arguments.find("max-days")) {
-    limits.time = quantity::days(quantity::parse_number(*text, "--max-days"));
+    limits.time = quantity::parse_days(*text, "--max-days");
   }
   if (const auto* text = arguments.find("max-cost")) {
-    limits.cost = quantity::dollars(quantity::parse_number(*text, "--max-cost"));
+    limits.cost = quantity::parse_money(*text, "--max-cost");
   }
   if (const auto* text = arguments.find("margin")) read::take_margin(*text, "--margin", limits);
   return limits;

@@ -40,11 +40,6 @@ void read_compute(ScaleQuestion& question, std::string_view text, std::string_vi
   if (const auto* used = std::get_if<quantity::AcceleratorTime>(&amount)) question.gpu_time = used->time;
 }
 
-quantity::Money dollars(std::string_view text, std::string_view place) {
-  if (text.starts_with('$')) text.remove_prefix(1);
-  return quantity::dollars(quantity::parse_number(text, place));
-}
-
 std::string names_of_laws(std::string_view between) {
   return quantity::joined(laws::scaling_laws(), between, &laws::LawFacts::name);
 }
@@ -62,10 +57,6 @@ void read_law(ScaleQuestion& question, std::string_view text, std::string_view p
 
 quantity::Seconds hours(std::string_view text, std::string_view place) {
   return quantity::hours(quantity::parse_number(text, place));
-}
-
-quantity::Seconds days(std::string_view text, std::string_view place) {
-  return quantity::days(quantity::parse_number(text, place));
 }
 
 template <auto parse, auto... members>

@@ -167,6 +167,7 @@ Reply ask(std::string_view verb, std::span<const Word> words, const Surroundings
   };
   const bool is_server = verb == "plan" && std::erase_if(own, plans_server) > 0;
   if (is_server) own.push_back({"find", "layout"});
+  if (is_server) std::erase_if(own, [](const Word& word) { return word.term == "objective" && word.text == "cost"; });
   const Verb& asked = find_verb(is_server ? "serve" : verb);
   return answer(asked, Arguments(all_flags(asked), own), around);
 }
@@ -198,6 +199,13 @@ bool plans_server(std::string_view word) try {
   return false;
 }
 
+/// A plan of a server looks for the most tokens for the money: to say so changes nothing.
+void leave_out_cost(std::vector<std::string>& line) {
+  std::erase(line, "--objective=cost");
+  const auto said = std::ranges::find(line, "--objective");
+  if (line.end() - said > 1 && *(said + 1) == "cost") line.erase(said, said + 2);
+}
+
 }  // namespace
 
 std::vector<std::string> spelled_out(std::span<const std::string> line) {
@@ -210,6 +218,7 @@ std::vector<std::string> spelled_out(std::span<const std::string> line) {
   if (!full.empty() && full.front() == "plan" && std::erase_if(full, plans_server) > 0) {
     full.front() = "serve";
     full.insert(full.begin() + 1, {"--find", "layout"});
+    leave_out_cost(full);
   }
   return full;
 }

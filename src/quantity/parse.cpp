@@ -14,12 +14,16 @@ namespace {
 constexpr std::array length_units{Unit{"", {}}, Unit{"k", {0, kibi}}, Unit{"ki", {0, kibi}}};
 constexpr Kind length{"a length in tokens", "4096 or 8k (k = 1024)", length_units};
 
-constexpr std::array decimal_units{Unit{"", {}},   Unit{"k", {3}}, Unit{"m", {6}},
-                                   Unit{"b", {9}}, Unit{"g", {9}}, Unit{"t", {12}}};
+constexpr std::array decimal_units{Unit{"", {}},         Unit{"k", {3}},        Unit{"m", {6}},  Unit{"b", {9}},
+                                   Unit{"g", {9}},       Unit{"t", {12}},       Unit{"bn", {9}}, Unit{"million", {6}},
+                                   Unit{"billion", {9}}, Unit{"trillion", {12}}};
+constexpr std::array money_units{Unit{"", {}},  Unit{"k", {3}},  Unit{"m", {6}},     Unit{"b", {9}},
+                                 Unit{"$", {}}, Unit{"usd", {}}, Unit{"dollars", {}}};
 constexpr Kind count{"a count", "32, 1_000 or 1e3", decimal_units};
 constexpr Kind parameter_count{"a number of parameters", "1e9, 7b or 350M", decimal_units};
 constexpr Kind token_count{"a number of tokens", "15T, 300B, or 20x for 20 tokens a parameter", decimal_units};
 constexpr Kind plain_number{"a number", "2.5, 1e3 or 300B", decimal_units};
+constexpr Kind dollar_amount{"an amount of money", "2.50, $50 or 10k", money_units};
 
 constexpr std::array byte_units{Unit{"", {}},           Unit{"b", {}},
                                 Unit{"kb", {3}},        Unit{"mb", {6}},
@@ -159,6 +163,15 @@ double parse_share(std::string_view text, std::string_view place) {
 }
 
 double parse_number(std::string_view text, std::string_view place) { return read_real(text, place, plain_number); }
+
+Money parse_money(std::string_view text, std::string_view place) {
+  return dollars(read_real(without_start(trim(text), "$"), place, dollar_amount));
+}
+
+Seconds parse_days(std::string_view text, std::string_view place) {
+  const bool has_unit = text.find_first_of("dhmswy") != std::string_view::npos;
+  return has_unit ? parse_duration(text, place) : days(parse_number(text, place));
+}
 
 double parse_real(std::string_view text, std::string_view place) {
   std::string_view magnitude = trim(text);

@@ -43,6 +43,12 @@ double parse_share(std::string_view text, std::string_view place);
 /// "2.5", "1e3", "300B": any finite number >= 0 with the decimal suffixes of parse_count.
 double parse_number(std::string_view text, std::string_view place);
 
+/// "2.50", "$50", "50 USD", "10k".
+Money parse_money(std::string_view text, std::string_view place);
+
+/// "3" are days, "12h" is what it says.
+Seconds parse_days(std::string_view text, std::string_view place);
+
 /// "-3.14159265", "1e-8", "inf", "nan": any number, to be looked at in another number format.
 double parse_real(std::string_view text, std::string_view place);
 

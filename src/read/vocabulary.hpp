@@ -78,4 +78,8 @@ std::vector<std::string_view> synonyms_of(std::string_view name);
 /// where the name is nobody's.
 std::string_view saying_of(std::string_view name);
 
+/// A refusal of a word that is none of those known, with what to say instead.
+[[noreturn]] void throw_unknown_word(std::string_view text, std::string_view place,
+                                     const std::vector<std::string_view>& known);
+
 }  // namespace llmcalc::read

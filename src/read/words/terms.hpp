@@ -35,8 +35,6 @@ struct Path {
 };
 
 std::vector<std::string> split_list(std::string_view text, std::string_view place);
-[[noreturn]] void throw_unknown_word(std::string_view text, std::string_view place,
-                                     const std::vector<std::string_view>& known);
 
 /// A quantity that is at least so much in a unit, and finite.
 template <class Quantity>
@@ -128,7 +126,7 @@ struct Capacity : Size {
 struct Dollars {
   static constexpr std::string_view values = "dollars";
   static quantity::Money read(std::string_view text, std::string_view place) {
-    return quantity::dollars(Number::read(text, place));
+    return at_least(0.0, quantity::parse_money(text, place), quantity::in_dollars, text, place);
   }
   static std::string write(quantity::Money money) { return write_double(quantity::in_dollars(money)); }
 };
