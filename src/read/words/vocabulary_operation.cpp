@@ -79,8 +79,8 @@ struct Rank {
     } else if (word.starts_with(prefix)) {
       question.rank = {Kind::stage, quantity::parse_count(word.substr(prefix.size()), place)};
     } else {
-      throw quantity::BadInput(std::string(place),
-                               "expected max, first, last or pp=N, found " + quantity::quoted(text));
+      throw quantity::BadInput(std::string(place), "expected max, first, last or pp=N, found " + quantity::quoted(text),
+                               "of adapters it is --lora-rank");
     }
   }
   static std::string show(const spec::Question& question) {
