@@ -132,11 +132,10 @@ std::string without(std::string_view name, bool (*is_left_out)(std::string_view)
 /// "m3 max" of "macbook pro m3 max" and "m3 max macbook pro": a Mac is called by its chip.
 std::string_view chip_of_mac(std::string_view name) {
   const auto mac = std::min(name.find("mac"), name.find("imac"));
-  if (mac == name.npos) return name;
   const auto words = words_of(name);
   const auto is_chip = [](std::string_view word) { return word.size() > 1 && word[0] == 'm' && is_digit(word[1]); };
   const auto chip = std::ranges::find_if(words, is_chip);
-  if (chip == words.end()) return name;
+  if (mac == name.npos || chip == words.end()) return name;
   const auto at = static_cast<std::size_t>(chip->data() - name.data());
   return at < mac ? name.substr(at, mac - at) : name.substr(at);
 }
@@ -146,17 +145,15 @@ std::string_view chip_of_mac(std::string_view name) {
 bool is_card_word(std::string_view word) { return quantity::contains(card_words, word); }
 
 std::string card_spelling(std::string_view name) {
-  constexpr std::string_view mobile = "mobile";  // what others call "laptop"
-  constexpr std::string_view laptop = "laptop";  // stands behind the number, wherever it was said
+  constexpr std::string_view mobile = "mobile", laptop = "laptop";  // the same, before the number or behind it
   std::string lower = quantity::to_lower(name);
   if (const auto at = lower.find(mobile); at != std::string::npos) lower.replace(at, mobile.size(), laptop);
-  std::string spelling = without(chip_of_mac(lower), is_card_word);
-  if (spelling.starts_with(laptop)) std::rotate(spelling.begin(), spelling.begin() + laptop.size(), spelling.end());
-  return spelling;
+  const std::string spelling = without(chip_of_mac(lower), is_card_word);
+  return spelling.starts_with(laptop) ? spelling.substr(laptop.size()).append(laptop) : spelling;
 }
 
 std::string plain_spelling(std::string_view name) {
-  return without(name, [](std::string_view) { return false; });
+  return without(name, [](auto) { return false; });
 }
 
 bool is_spelled_alike(std::string_view known, std::string_view name) {
