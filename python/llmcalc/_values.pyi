@@ -249,7 +249,7 @@ class RunLine(Values):
 
 class ServeEngine(Values):
     """its options"""
-    name: Literal["vllm", "sglang", "trtllm", "tensorrt-llm", "tensorrt", "llama.cpp", "llama-cpp", "llamacpp", "llama_cpp", "ik_llama.cpp", "lmstudio", "lm-studio", "ollama", "hf", "transformers"]
+    name: Literal["vllm", "sglang", "trtllm", "tensorrt-llm", "tensorrt", "llama.cpp", "llama-cpp", "llamacpp", "llama_cpp", "ik_llama.cpp", "lmstudio", "lm-studio", "llama-server", "ollama", "hf", "transformers"]
     version: str
     kv_dtype: str
     memory_fraction: float
