@@ -281,15 +281,6 @@ quantity::Seconds KernelPrices::dispatch(const layers::Op& op, bool backward) co
   return quantity::seconds(host_backward_ * call + gradients * further * static_cast<double>(op.kernels_backward - 1));
 }
 
-/// Hooks take what autograd saves of a call, however much there is in it: shares of the forward pass, as executed
-/// (tests/timing/host.csv, weights and adapters of 16 bits).
-quantity::Seconds KernelPrices::hooks(const layers::Op& op, bool again) const {
-  constexpr double forward = 0.5;
-  constexpr double second = 0.8;
-  if (!hooks_checkpoints_) return {};
-  return ((again ? second : forward) / static_cast<double>(op.calls)) * dispatch(op, false);
-}
-
 /// A host that is ahead of the accelerator is waited for only where it needs longer.
 quantity::Seconds KernelPrices::waiting(quantity::Seconds dispatch, quantity::Seconds busy) const {
   return hands_over_ahead_ ? std::max(quantity::seconds(0), dispatch - busy) : dispatch;

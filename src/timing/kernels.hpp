@@ -58,8 +58,8 @@ class KernelPrices {
   /// Time that the host needs for what could be so many eager operations.
   quantity::Seconds handing_over(double operations) const { return quantity::seconds(operations * host_operation_); }
 
-  /// Time that the host needs beside that for an operation of a checkpointed layer. \param again  where it runs again
-  quantity::Seconds hooks(const layers::Op& op, bool again) const;
+  /// Whether what a checkpointed layer saves passes through hooks in Python.
+  bool hooks_checkpoints() const { return hooks_checkpoints_; }
 
   /// How long the accelerator, which works for `busy`, waits for a host that needs `dispatch` to hand that work over.
   quantity::Seconds waiting(quantity::Seconds dispatch, quantity::Seconds busy) const;
