@@ -84,8 +84,8 @@ double calls_of_torch(spec::OptimizerImpl impl) {
 
 /// Eager operations that the host could hand over while it hands over the update of one tensor: bitsandbytes, torchao
 /// and Adafactor go from tensor to tensor in Python (bitsandbytes optim/optimizer.py, Optimizer8bit.step; torchao
-/// optim/adam.py, _AdamBase.step; transformers optimization.py, Adafactor.step), PyTorch's own make lists of them.
-/// What nobody executed goes as PyTorch's own. Executed: tests/timing/host.csv.
+/// optim/adam.py, _AdamBase.step; transformers optimization.py, Adafactor.step), PyTorch's own make lists of them
+/// (executed: tests/timing/host.csv). Optimizers that were not executed go as PyTorch's own.
 double calls_of_update(const spec::Training& training) {
   constexpr double bitsandbytes = 6.5;
   constexpr double torchao = 28.5;
