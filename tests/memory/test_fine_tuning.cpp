@@ -49,6 +49,9 @@ TEST_CASE("trained parameters equal what peft prints") {
       "--layers 12 --hidden 768 --heads 12 --vocab 1000 --mlp gelu --norm layernorm "
       "--position learned --bias all ";
   CHECK(trained(vit + "--method adalora --lora-targets q,v") == 520'325 - (768 * 101 + 101));
+  // The model's own code (modeling_chatglm.py): query_key_value, dense, dense_h_to_4h for gate and up, dense_4h_to_h.
+  constexpr std::int64_t a_layer = (4096 + 4608) + (4096 + 4096) + (4096 + 2 * 13696) + (13696 + 4096);
+  CHECK(trained("--model glm-4-9b-chat --method lora --lora-rank 8 --lora-targets all-linear") == 40 * 8 * a_layer);
 }
 
 TEST_CASE("bottleneck adapters have 2md + d + m parameters each (Houlsby et al. 2019 section 2.1)") {
