@@ -52,9 +52,9 @@ constexpr int calls_of_4bit_product = 12;
 /// layer's last product: that product does not run again (torch/utils/checkpoint.py, _recomputation_hook).
 bool stops_early(const spec::Training& training) { return holds(Behaviour::checkpoints_stop_early, training.software); }
 
-/// Hooks in Python take each tensor that such a checkpoint saves, and again when it is made a second time and fetched
-/// (torch/utils/checkpoint.py, _checkpoint_hook and _recomputation_hook); compiled layers save few.
-void checkpoint_without_reentrance(const spec::Training& training, Profile& p) {
+/// Checkpoints without reentrance: hooks in Python take each tensor that one saves, and again when it is made a second
+/// time and fetched (torch/utils/checkpoint.py, _checkpoint_hook and _recomputation_hook); compiled layers save few.
+void take_hooked_checkpoints(const spec::Training& training, Profile& p) {
   p.kernels.stops_recompute = stops_early(training);
   p.host.hooks_checkpoints = !training.compile;
 }
@@ -138,7 +138,7 @@ Profile transformers_profile(const Run& run) {
   p.attention.copies_heads =
       holds(Behaviour::operands_made_contiguous, software) && !holds(Behaviour::operands_left_strided, software);
   p.attention.sdpa_lacks_caps = holds(Behaviour::capped_scores_written_out, software);
-  if (checkpoints_without_reentrance(training)) checkpoint_without_reentrance(training, p);
+  if (checkpoints_without_reentrance(training)) take_hooked_checkpoints(training, p);
   p.attention.groups_in_kernel = holds(Behaviour::grouped_heads_in_kernel, software) && !training.compile;
   p.head.narrow_loss_kernel = p.head.takes_zero_gradient = training.compile;
   p.experts.run_in_loop = p.experts.keeps_added_rows = !holds(Behaviour::experts_in_one_product, software);
@@ -181,7 +181,7 @@ Profile litgpt_profile(const Run& run) {
   Profile p = eager_profile(run);
   p.attention.fused_projections = true;
   p.attention.rotates_into_copies = true;
-  checkpoint_without_reentrance(training, p);  // lightning/fabric/strategies/fsdp.py: NO_REENTRANT
+  take_hooked_checkpoints(training, p);  // lightning/fabric/strategies/fsdp.py: NO_REENTRANT
   p.norm.weighs_wide = true;
   p.attention.writes_out_capped_scores = true;
   p.experts.run_in_loop = true;
@@ -211,7 +211,7 @@ Profile torchtune_profile(const Run& run) {
   constexpr int unpacked_copies = 7;
   constexpr std::int64_t whole_distances = 16 * (2 + 2) + 8 + 2 + 2;
   Profile p = eager_profile(run);
-  checkpoint_without_reentrance(training, p);  // training/_activation_checkpointing.py: checkpoint_wrapper
+  take_hooked_checkpoints(training, p);  // training/_activation_checkpointing.py: checkpoint_wrapper
   p.attention.writes_out_capped_scores = true;
   p.head.shifts_logits = !holds(Behaviour::torchtune_whole_logits, training.software);
   p.head.holds_wide_logits = !holds(Behaviour::torchtune_frees_logits, training.software);
@@ -237,7 +237,7 @@ Profile torchtitan_profile(const Run& run) {
   p.head.parts_softmax = true;
   p.allocator.pools_by_stream = widens_in_loss;
   p.kernels.saves_products = true;
-  checkpoint_without_reentrance(training, p);
+  p.host.hooks_checkpoints = !training.compile;
   p.kernels.stops_recompute = training.compile || !holds(Behaviour::torchtitan_recomputes_whole, training.software);
   p.attention.rotates_complex = true;
   p.exchange.gathers_table_apart = holds(Behaviour::torchtitan_table_apart, training.software);
@@ -261,7 +261,7 @@ Profile composer_profile(const Run& run) {
   p.attention.fused_projections = true;
   p.head.narrow_loss_kernel = true;
   p.attention.library = AttentionLibrary::triton;
-  checkpoint_without_reentrance(training, p);  // scripts/train/yamls: activation_checkpointing_reentrant: false
+  take_hooked_checkpoints(training, p);  // scripts/train/yamls: activation_checkpointing_reentrant: false
   p.narrow.casts_in_one_pass = true;
   p.narrow.scales_rows = false;
   p.head.runs_forward_for_metrics = runs_forward_for_metrics(training);
@@ -297,7 +297,7 @@ Profile fsdp_qlora_profile(const Run& run) {
   const spec::Training& training = run.training;
   Profile p = transformers_profile(run);
   p.quantized.keeps_inputs = keeps_inputs_of_4bit_products(training);
-  checkpoint_without_reentrance(training, p);  // train.py, reentrant_checkpointing is off
+  take_hooked_checkpoints(training, p);  // train.py, reentrant_checkpointing is off
   return p;
 }
 
@@ -310,7 +310,7 @@ Profile fms_fsdp_profile(const Run& run) {
   p.experts.one_parameter = p.experts.one_product = false;
   p.head.narrow_loss_kernel = p.head.takes_zero_gradient = false;
   p.attention.copies_heads = p.attention.groups_in_kernel = false;
-  checkpoint_without_reentrance(run.training, p);  // policies/ac_handler.py: NO_REENTRANT
+  take_hooked_checkpoints(run.training, p);  // policies/ac_handler.py: NO_REENTRANT
   p.exchange.reduces_narrow = true;
   return p;
 }

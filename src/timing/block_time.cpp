@@ -166,9 +166,8 @@ Seconds add_up_gradients(const layers::Block& block, const KernelPrices& kernels
   return sum;
 }
 
-/// Time that the host needs beside that for an operation of a checkpointed layer: hooks take what autograd saves of a
-/// call, however much there is in it. Shares of the forward pass as executed (tests/timing/host.csv, weights and
-/// adapters of 16 bits).
+/// Time that hooks of a checkpoint take beside an operation's own: they see what autograd saves of a call, however much
+/// there is in it. Shares of the forward pass as executed (tests/timing/host.csv, weights and adapters of 16 bits).
 Seconds hooks(const Op& op, Seconds handed_over, bool again) {
   constexpr double forward = 0.5;
   constexpr double second = 0.8;
