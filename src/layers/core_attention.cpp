@@ -12,7 +12,7 @@ using quantity::product;
 namespace {
 
 /// A class without other kernels runs written-out attention unless another is asked for (transformers
-/// modeling_utils.py, _supports_sdpa; models gptj, bloom, mpt, gpt_oss; those that cap scores since release 5).
+/// modeling_utils.py, _supports_sdpa; models gptj, bloom, mpt, gpt_oss; those that cap scores since release 5.21).
 bool falls_back_to_eager(const Context& c) {
   if (!c.profile.kernels.transformers_modules || c.training.attention != spec::AttentionKernel::sdpa) return false;
   const auto& writing = c.shape().writing;

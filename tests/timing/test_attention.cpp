@@ -1,5 +1,6 @@
 #include "catch.hpp"
 #include "timing/kernel_prices.hpp"
+#include "timing/steps.hpp"
 
 using namespace llmcalc;
 using test::Prices;
@@ -141,6 +142,17 @@ TEST_CASE("Hopper needs a kernel of its own") {
   CHECK(native / package > 1.5);
   CHECK(native / package < 2.0);
   CHECK(torch_2_5 == Approx(package));
+}
+
+// transformers models/gemma2/modeling_gemma2.py: _supports_sdpa is true in the wheel of 5.20.1 and false in that of 5.21.0.
+TEST_CASE("capped scores are written out since the release that has no sdpa for them") {
+  const auto attention = [](const std::string& release) {
+    const auto step = test::step_of("--model gemma-2-2b --framework hf --attention sdpa --gpu h100-sxm --method full " +
+                                    ("--framework-version transformers==" + release));
+    return in_seconds(step.forward.attention);
+  };
+  CHECK(attention("5.20.1") > 0.0);
+  CHECK(attention("5.21.0") == 0.0);
 }
 
 // Dao 2023, arXiv:2307.08691, figure 4: the kernel before FlashAttention-2 is as fast with heads of 64 as with 128.
