@@ -45,8 +45,8 @@ bool runs_forward_for_metrics(const spec::Training& training) {
 
 /// Operations that the host could hand over while bitsandbytes hands over a product with a 4-bit matrix: a function of
 /// autograd in Python and an operation of torch.library that unpacks (bitsandbytes autograd/_functions.py, MatMul4Bit;
-/// functional.py, dequantize_4bit). Twelve in each of three passes: executed (tests/timing/host.csv).
-constexpr int calls_of_4bit_product = 12;
+/// functional.py, dequantize_4bit). Eight in each of three passes: executed (tests/timing/host.csv).
+constexpr int calls_of_4bit_product = 8;
 
 /// PyTorch's checkpoints without reentrance end with the last tensor that autograd asks for, which is the input of a
 /// layer's last product: that product does not run again (torch/utils/checkpoint.py, _recomputation_hook).

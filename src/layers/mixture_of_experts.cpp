@@ -238,7 +238,7 @@ void mask_and_weigh(BlockBuilder& b, const spec::MoeShape& moe, const Value& sen
 /// more than that moves. Indexing by a tensor is three calls on the host, as executed (tests/timing/host.csv).
 void put_in_order(BlockBuilder& b, const Value& sent) {
   constexpr std::int32_t kernels = 12;
-  constexpr std::int32_t calls = 3;
+  constexpr std::int32_t calls = 2;
   const auto rows = b.size(sent.id);
   b.pass_over("order of rows", 2 * rows, sent.needs_gradient ? 6 * rows : quantity::bytes(0));
   b.block().ops.back().eager = true;

@@ -166,19 +166,9 @@ Seconds add_up_gradients(const layers::Block& block, const KernelPrices& kernels
   return sum;
 }
 
-/// Time that hooks of a checkpoint take beside an operation's own: they see what autograd saves of a call, however much
-/// there is in it. Shares of the forward pass as executed (tests/timing/host.csv, weights and adapters of 16 bits).
-Seconds hooks(const Op& op, Seconds handed_over, bool again) {
-  constexpr double forward = 0.5;
-  constexpr double second = 0.8;
-  return ((again ? second : forward) / static_cast<double>(op.calls)) * handed_over;
-}
-
 /// Time of the host for what runs forward, the first time or again.
-Seconds forward_dispatch(const Op& op, const layers::Block& block, const KernelPrices& kernels, bool again) {
-  const Seconds handed_over = kernels.dispatch(op, false);
-  if (!block.checkpointed || !kernels.hooks_checkpoints()) return handed_over;
-  return handed_over + hooks(op, handed_over, again);
+Seconds forward_dispatch(const Op& op, const layers::Block& block, const HostPrices& host, bool again) {
+  return block.checkpointed ? host.checkpointed(op, again) : host.dispatch(op, false);
 }
 
 }  // namespace
@@ -187,22 +177,23 @@ BlockTime time_block(const layers::Block& block, const Prices& prices) {
   const bool goes_back = std::ranges::any_of(
       block.tensors, [](const layers::Tensor& tensor) { return tensor.gradient > quantity::bytes(0); });
   const OpTimer timer(block, prices);
+  const HostPrices& host = prices.kernels.host();
   BlockTime time;
   for (const Op& op : block.ops) {
     timer.forward(op, time.forward);
-    time.forward.dispatch += forward_dispatch(op, block, prices.kernels, false);
+    time.forward.dispatch += forward_dispatch(op, block, host, false);
     if (goes_back) {
       timer.backward(op, time);
-      time.backward.dispatch += prices.kernels.dispatch(op, true);
+      time.backward.dispatch += host.dispatch(op, true);
     }
     if (!program::runs_again(block, op)) continue;
     timer.forward(op, time.recompute);
-    time.recompute.dispatch += forward_dispatch(op, block, prices.kernels, true);
+    time.recompute.dispatch += forward_dispatch(op, block, host, true);
   }
   time.backward.streams += add_up_gradients(block, prices.kernels);
   time.saved = saved_bytes(block);
   for (PassTime* pass : {&time.forward, &time.recompute, &time.backward}) {
-    pass->host = prices.kernels.waiting(pass->dispatch, pass->total());
+    pass->host = host.waiting(pass->dispatch, pass->total());
   }
   return time;
 }

@@ -73,19 +73,6 @@ spec::ProductRates matrix_rates(const Chip& chip) {
 /// after the other (SimuMax, b200_bf16_ceperm, group_matmul, bwd_grad_w).
 constexpr double shown_of_sum = 0.5;
 
-/// Host of Megatron-LM's operations on routed rows, over that of others: counts are waited for, modules go through each
-/// expert's tensors and quantizers (TransformerEngine issues 1499 and 2897). Empirical: 9.2 ms a layer of 16 experts,
-/// Qwen3 30B without graphs on B200 (Megatron-Bridge 25.11 and 26.02).
-constexpr double routed_host = 2.9;
-
-/// Seconds of the host for one operation, as the framework hands it over. Launches from C++ take the time in which a
-/// kernel starts.
-double eager_seconds(const spec::Accelerator& gpu, const spec::Training& training, const frameworks::Profile& profile,
-                     quantity::Seconds operation) {
-  if (profile.host.compiled) return 0.0;
-  return (training.compile ? gpu.rates.host.compiled : 1.0) * quantity::in_seconds(operation);
-}
-
 double bytes_per_second(double share, const spec::Accelerator& gpu) {
   return share * quantity::in_bytes_per_second(gpu.memory_bandwidth);
 }
@@ -186,16 +173,8 @@ KernelPrices::KernelPrices(const spec::Accelerator& gpu, const spec::Training& t
       sum_width_(width_of_sum(training, profile)),
       matrix_(matrix_rates(chip)),
       attention_(attention_rates(chip, profile.attention.library)),
-      host_operation_(eager_seconds(gpu, training, profile, gpu.rates.host.operation)),
-      host_module_(eager_seconds(gpu, training, profile,
-                                 profile.host.heavy_modules ? gpu.rates.host.heavy_module : gpu.rates.host.module)),
-      host_launch_(quantity::in_seconds(gpu.rates.host.launch)),
-      host_backward_(gpu.rates.host.backward),
-      host_routed_(profile.host.heavy_modules ? routed_host : 1.0),
       attention_type_(training.fp8_attention ? peak(formats::Dtype::fp8_e4m3) / wide_rate_ : 1.0),
-      hands_over_ahead_(!profile.host.waits_for_kernels),
-      hooks_checkpoints_(profile.host.hooks_checkpoints),
-      graphs_(training.cuda_graph) {}
+      host_(gpu.rates.host, training, profile) {}
 
 double KernelPrices::peak(formats::Dtype compute) const {
   return compute == compute_ ? compute_rate_ : quantity::in_flops_per_second(spec::matrix_peak(*gpu_, compute));
@@ -266,24 +245,6 @@ quantity::Seconds KernelPrices::computed(std::int64_t elements, double each) con
 quantity::Seconds KernelPrices::permutation(quantity::Bytes moved) const {
   return stream(
       quantity::bytes(static_cast<std::int64_t>(static_cast<double>(quantity::in_bytes(moved)) / permuting_)));
-}
-
-/// Operations of a graph need no host; a partial one leaves out what depends on how many rows each expert gets.
-/// Loops of the library launch further kernels from C++, those of a framework one operation after another.
-quantity::Seconds KernelPrices::dispatch(const layers::Op& op, bool backward) const {
-  if (graphs_ == spec::CudaGraph::full || (graphs_ == spec::CudaGraph::scoped && !op.routed)) return {};
-  const bool is_product = op.product.m > 0;
-  const double routed = op.routed ? host_routed_ : 1.0;
-  const double call = routed * (is_product ? host_module_ : host_operation_) * static_cast<double>(op.calls);
-  const double further = op.eager ? call : routed * host_launch_;
-  if (!backward) return quantity::seconds(call + further * static_cast<double>(op.kernels - 1));
-  const double gradients = is_product ? 2.0 : 1.0;
-  return quantity::seconds(host_backward_ * call + gradients * further * static_cast<double>(op.kernels_backward - 1));
-}
-
-/// A host that is ahead of the accelerator is waited for only where it needs longer.
-quantity::Seconds KernelPrices::waiting(quantity::Seconds dispatch, quantity::Seconds busy) const {
-  return hands_over_ahead_ ? std::max(quantity::seconds(0), dispatch - busy) : dispatch;
 }
 
 std::string stand_in_source(const spec::Accelerator& gpu) {

@@ -5,6 +5,7 @@
 #include "llmcalc/spec/accelerator.hpp"
 #include "llmcalc/spec/training.hpp"
 #include "program/program.hpp"
+#include "timing/host.hpp"
 
 #include <string>
 
@@ -52,17 +53,7 @@ class KernelPrices {
   /// Time as of `stream` for one that puts rows in another order.
   quantity::Seconds permutation(quantity::Bytes moved) const;
 
-  /// Time that the host needs to hand one operation to the accelerator; it works ahead while the accelerator is busy.
-  quantity::Seconds dispatch(const layers::Op& op, bool backward) const;
-
-  /// Time that the host needs for what could be so many eager operations.
-  quantity::Seconds handing_over(double operations) const { return quantity::seconds(operations * host_operation_); }
-
-  /// Whether what a checkpointed layer saves passes through hooks in Python.
-  bool hooks_checkpoints() const { return hooks_checkpoints_; }
-
-  /// How long the accelerator, which works for `busy`, waits for a host that needs `dispatch` to hand that work over.
-  quantity::Seconds waiting(quantity::Seconds dispatch, quantity::Seconds busy) const;
+  const HostPrices& host() const { return host_; }
 
  private:
   KernelPrices(const spec::Accelerator& gpu, const spec::Training& training, const frameworks::Profile& profile,
@@ -87,15 +78,8 @@ class KernelPrices {
   double sum_width_;       ///< bytes of the element that the product of a weight gradient adds to; 0: it adds to none
   spec::ProductRates matrix_;  ///< inside a run
   spec::AttentionRates attention_;
-  double host_operation_;        ///< seconds of the host for an operation of the forward pass
-  double host_module_;           ///< and for a product
-  double host_launch_;           ///< and for each further kernel of the same operation
-  double host_backward_;         ///< over forward
-  double host_routed_;           ///< of operations on routed rows, over others
   double attention_type_ = 1.0;  ///< rate of attention's products over that of 16-bit ones
-  bool hands_over_ahead_;
-  bool hooks_checkpoints_;
-  spec::CudaGraph graphs_;
+  HostPrices host_;
 };
 
 /// Sentence on a part of whose kind nothing was measured; empty of others.

@@ -75,9 +75,9 @@ double search_in_codes(const layers::Weight& w, const spec::Training& training) 
 /// Calls of `calls_of_update` where the optimizer is torch.optim's.
 double calls_of_torch(spec::OptimizerImpl impl) {
   switch (impl) {
-    case spec::OptimizerImpl::fused: return 0.8;
-    case spec::OptimizerImpl::foreach: return 2.3;
-    case spec::OptimizerImpl::loop: return 3.0;
+    case spec::OptimizerImpl::fused: return 0.6;
+    case spec::OptimizerImpl::foreach: return 1.7;
+    case spec::OptimizerImpl::loop: return 2.2;
   }
   return 0.0;
 }
@@ -87,9 +87,9 @@ double calls_of_torch(spec::OptimizerImpl impl) {
 /// optim/adam.py, _AdamBase.step; transformers optimization.py, Adafactor.step), PyTorch's own make lists of them
 /// (executed: tests/timing/host.csv). Optimizers that were not executed go as PyTorch's own.
 double calls_of_update(const spec::Training& training) {
-  constexpr double bitsandbytes = 6.5;
-  constexpr double torchao = 28.5;
-  constexpr double factored = 7.4;
+  constexpr double bitsandbytes = 4.4;
+  constexpr double torchao = 18.0;
+  constexpr double factored = 5.4;
   using enum spec::Optimizer;
   switch (training.optimizer) {
     case adamw_8bit:
@@ -226,7 +226,8 @@ WeightTraffic weight_traffic(const layers::Block& block, const spec::Training& t
     if (!w.trainable) continue;
     ++sum.trained;
     const std::int64_t shards = sharding.of(w.split).optimizer;
-    if (updates_each_weight(profile, shards)) sum.update_dispatch += kernels.handing_over(calls_of_update(training));
+    if (updates_each_weight(profile, shards))
+      sum.update_dispatch += kernels.host().handing_over(calls_of_update(training));
     (expert ? sum.expert_gradients : sum.gradients) += reduced(w, training.precision, profile);
     sum.accumulated += accumulated(w, training, profile);
     const Bytes moved = updated(w, training, profile, sharding);

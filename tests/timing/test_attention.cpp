@@ -144,7 +144,8 @@ TEST_CASE("Hopper needs a kernel of its own") {
   CHECK(torch_2_5 == Approx(package));
 }
 
-// transformers models/gemma2/modeling_gemma2.py: _supports_sdpa is true in the wheel of 5.20.1 and false in that of 5.21.0.
+// transformers models/gemma2/modeling_gemma2.py: _supports_sdpa is true in the wheel of 5.20.1 and false in that
+// of 5.21.0.
 TEST_CASE("capped scores are written out since the release that has no sdpa for them") {
   const auto attention = [](const std::string& release) {
     const auto step = test::step_of("--model gemma-2-2b --framework hf --attention sdpa --gpu h100-sxm --method full " +

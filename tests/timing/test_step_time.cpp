@@ -129,7 +129,7 @@ TEST_CASE("recompute costs a forward pass") {
 namespace {
 
 const std::string experts =
-    "--model qwen3-30b-a3b --framework megatron --seq 4096 --micro-batch 2 --grad-accum 8 --gpus 64 --ep 64"
+    "--model qwen3-30b-a3b --framework megatron --seq 4096 --micro-batch 4 --grad-accum 8 --gpus 64 --ep 64"
     " --sharding zero1 --gpu h100-sxm ";
 
 }  // namespace

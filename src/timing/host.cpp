@@ -1,0 +1,83 @@
+#include "timing/host.hpp"
+
+#include <algorithm>
+
+namespace llmcalc::timing {
+
+using quantity::Seconds;
+using quantity::seconds;
+
+namespace {
+
+/// Host of Megatron-LM's operations on routed rows, over that of others: counts are waited for, modules go through each
+/// expert's tensors and quantizers (TransformerEngine issues 1499 and 2897). Empirical: 9.2 ms a layer of 16 experts,
+/// Qwen3 30B without graphs on B200 (Megatron-Bridge 25.11 and 26.02).
+constexpr double routed_host = 2.9;
+
+/// Host of a product that makes one gradient, over that of one that makes both: a frozen weight has no second product
+/// and nothing to add it to. With all matrices of its layers frozen a backward pass takes 0.77 to 0.79 of its time
+/// (executed as scripts/measure-host does), two fifths of which are its products.
+constexpr double one_gradient = 0.5;
+
+/// Time that hooks of a checkpoint take beside an operation's own: they see what autograd saves of a call, however much
+/// there is in it. Shares of the forward pass as executed (tests/timing/host.csv, weights and adapters of 16 bits).
+constexpr double hooks_forward = 0.5;
+constexpr double hooks_again = 0.8;
+
+bool is_product(const layers::Op& op) { return op.product.m > 0; }
+
+bool is_of_frozen_weight(const layers::Op& op) {
+  return op.kind == layers::OpKind::linear && op.backward_weight == quantity::flops(0);
+}
+
+bool makes_gradients_alone(const layers::Op& op) {
+  return !is_product(op) && op.moved_forward == quantity::bytes(0) && op.moved_backward > quantity::bytes(0);
+}
+
+/// Seconds for one operation, as the framework hands it over. Launches from C++ take the time in which a kernel starts.
+double eager_seconds(const spec::HostRates& rates, const spec::Training& training, const frameworks::Profile& profile,
+                     Seconds operation) {
+  if (profile.host.compiled) return 0.0;
+  return (training.compile ? rates.compiled : 1.0) * quantity::in_seconds(operation);
+}
+
+}  // namespace
+
+HostPrices::HostPrices(const spec::HostRates& rates, const spec::Training& training, const frameworks::Profile& profile)
+    : operation_(eager_seconds(rates, training, profile, rates.operation)),
+      module_(eager_seconds(rates, training, profile, profile.host.heavy_modules ? rates.heavy_module : rates.module)),
+      launch_(quantity::in_seconds(rates.launch)),
+      backward_(rates.backward),
+      routed_(profile.host.heavy_modules ? routed_host : 1.0),
+      hands_over_ahead_(!profile.host.waits_for_kernels),
+      hooks_checkpoints_(profile.host.hooks_checkpoints),
+      graphs_(training.cuda_graph) {}
+
+/// Operations of a graph need no host; a partial one leaves out what depends on how many rows each expert gets.
+/// Loops of the library launch further kernels from C++, those of a framework one operation after another.
+Seconds HostPrices::dispatch(const layers::Op& op, bool backward) const {
+  if (graphs_ == spec::CudaGraph::full || (graphs_ == spec::CudaGraph::scoped && !op.routed)) return {};
+  const double routed = op.routed ? routed_ : 1.0;
+  const double call = routed * (is_product(op) ? module_ : operation_) * static_cast<double>(op.calls);
+  const double further = op.eager ? call : routed * launch_;
+  if (!backward) {
+    if (makes_gradients_alone(op)) return {};
+    return seconds(call + further * static_cast<double>(op.kernels - 1));
+  }
+  if (is_of_frozen_weight(op)) return seconds(one_gradient * backward_ * call);
+  const double gradients = is_product(op) ? 2.0 : 1.0;
+  return seconds(backward_ * call + gradients * further * static_cast<double>(op.kernels_backward - 1));
+}
+
+Seconds HostPrices::checkpointed(const layers::Op& op, bool again) const {
+  const Seconds handed_over = dispatch(op, false);
+  if (!hooks_checkpoints_) return handed_over;
+  return handed_over + ((again ? hooks_again : hooks_forward) / static_cast<double>(op.calls)) * handed_over;
+}
+
+/// A host that is ahead of the accelerator is waited for only where it needs longer.
+Seconds HostPrices::waiting(Seconds dispatch, Seconds busy) const {
+  return hands_over_ahead_ ? std::max(seconds(0), dispatch - busy) : dispatch;
+}
+
+}  // namespace llmcalc::timing
