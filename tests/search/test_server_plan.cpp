@@ -18,7 +18,7 @@ spec::Question asked() {
 
 }  // namespace
 
-TEST_CASE("what a search finds keeps the limits, and serve says the same of it", "[server-plan]") {
+TEST_CASE("what a search finds keeps the limits, and serve says the same of it", "[server-plan][long]") {
   const auto plans = search::plan_server(asked(), {}, 5);
   REQUIRE(plans.best.size() == 5);
   CHECK(plans.starting <= plans.layouts);
@@ -109,7 +109,7 @@ std::vector<Words> limits_beside(const Words& server) {
 }  // namespace
 
 TEST_CASE("what a search finds keeps its limits for every engine and kind of model, and one more does not",
-          "[server-plan]") {
+          "[server-plan][long]") {
   std::size_t found = 0;
   for (const std::string engine : {"vllm", "sglang", "trtllm", "llama.cpp", "ollama"}) {
     for (const std::string model : {"llama-3.1-8b", "llama-3.1-70b", "qwen3-30b-a3b", "deepseek-v2-lite",

@@ -93,7 +93,7 @@ TEST_CASE("copies of a server carry what each carries, and hold what it holds", 
   CHECK(compared > 100);
 }
 
-TEST_CASE("what a state-space model keeps of a request is as much however long it is") {
+TEST_CASE("what a state-space model keeps of a request is as much however long it is", "[long]") {
   int compared = 0;
   for (const auto& preset : read::Catalogue().models()) {
     for (const serving::EngineRow& row : serving::all_engines()) {
