@@ -312,8 +312,7 @@ std::vector<Given> Planner::grown(const std::vector<Given>& words) const {
   };
   const std::int64_t most = by_length ? longest_sequence / sequence_unit : size_steps;
   const std::int64_t step = last_good(most, [&](std::int64_t n) { return fits(with(words, term, value(n))); });
-  if (step == 0) throw BadInput("--largest", "not even --" + term + " " + value(1) + " is within the limits");
-  return with(words, term, value(step));
+  return with(words, term, value(std::max<std::int64_t>(step, 1)));  // where not even that fits the search says so
 }
 
 }  // namespace llmcalc::api

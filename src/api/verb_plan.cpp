@@ -65,8 +65,13 @@ Reply search_once(const Planner& planner, const PlanOptions& options, const Sour
   const Searched searched = sources.around.search(space, options.search);
   render::PlanReport report = plan_report({words, planner.source()}, plan, space, searched.findings);
   if (options.largest != Largest::nothing) {
-    report.largest_term = words.back().term;  // where grown() puts it
-    report.largest_value = words.back().text;
+    const Given& tried = words.back();  // where grown() puts it
+    if (report.estimate) {
+      report.largest_term = tried.term;
+      report.largest_value = tried.text;
+    } else {
+      report.assumptions.push_back({"the least that --largest tries", tried.term, tried.text});
+    }
   }
   if (options.largest != Largest::nothing || searched.share < 1.0) report.sure.reset();
   warn_of_interrupt(searched.share, report.warnings);
