@@ -209,8 +209,8 @@ RankMemory vllm_memory(const Deployment& deployment, std::size_t rank, const Dem
   const std::int64_t tokens = step_tokens(deployment, demand);
   hold_all(deployment, stage, tokens, memory);
   // Without a cache nothing is profiled, and the share bounds nothing (v1/engine/core.py, has_kv_cache).
-  const Bytes bound = stage.cache.empty() ? memory.capacity : memory.limit;
-  memory.pool = deployment.question.serving.options.cache_bytes.value_or(bound - memory.held());
+  if (stage.cache.empty()) memory.limit = memory.capacity;
+  memory.pool = deployment.question.serving.options.cache_bytes.value_or(memory.limit - memory.held());
   memory.beside = context_outside(deployment.setup.release);
   if (!estimates(deployment)) memory.beside += graph_bytes(deployment);
   share_pool(deployment, stage, demand, {in_flight(deployment, tokens), states_held(deployment)}, memory);

@@ -76,7 +76,8 @@ void describe(auto& field, const serving::BlockGroup& group) {
 /// The cache on the accelerator that has least room.
 void describe_cache(auto& field, const serving::ServingAnswer& answer) {
   const auto& memory = answer.memory;
-  field("bytes", std::max(memory.pool, quantity::bytes(0)), "what is left for it");
+  const bool is_kept = !memory.groups.empty();  // what encoders read nobody reads again
+  field("bytes", is_kept ? std::max(memory.pool, quantity::bytes(0)) : quantity::bytes(0), "what is left for it");
   field("needed_bytes", memory.needed, "by one request of the context");
   field("bytes_per_token", answer.bytes_per_token, "in layers that see everything");
   field("state_bytes", answer.state, "of recurrent layers");
@@ -141,6 +142,7 @@ void describe(auto& field, const serving::TokenCost& cost) {
   field("output_with_prompts_usd_per_million", cost.all, "tokens of output, their prompts included");
   field("usd_per_hour", cost.hour, "of all accelerators");
   field("energy_kwh_per_million", cost.energy, "tokens of output, their prompts included");
+  field("co2e_kg_per_million", cost.carbon, "of that energy");
   field("price_source", Text{cost.source}, "who said so");
 }
 
