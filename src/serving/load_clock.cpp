@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 namespace llmcalc::serving {
 
@@ -213,7 +214,7 @@ Tail LoadClock::tail_of_rate(const Speed& mean, bool as_it_comes) const {
 void LoadClock::prompt() {
   const double length = std::max(prompt_tokens_ - static_cast<double>(load_.shared_prefix), 1.0);
   if (ggml_) {
-    own_prompt_ = in_seconds(ggml_times(deployment_, 1, positions_, length).prompt) + drafting_.reading(1, length);
+    own_prompt_ = ggml_prompt(length);
     shared_prompt_ = own_prompt_;
     return;
   }
@@ -227,12 +228,14 @@ void LoadClock::prompt() {
   shared_prompt_ = pass(together) / together / static_cast<double>(deployment_.question.layout.pp);
 }
 
+/// A whole prompt under llama.cpp, which a proposing model reads as well.
+double LoadClock::ggml_prompt(double length) const {
+  return in_seconds(ggml_times(deployment_, 1, positions_, length).prompt) + drafting_.reading(1, length);
+}
+
 /// Kernels of so many tokens of prompts of such a length, in one step.
 double LoadClock::prompt_time(double tokens, double length) const {
   const double prompts = tokens / length;
-  if (ggml_)
-    return prompts * in_seconds(ggml_times(deployment_, 1, positions_, length).prompt) +
-           drafting_.reading(prompts, length);
   return in_seconds(clock_.prompt(prompts, length).total()) + drafting_.reading(prompts, length);
 }
 
@@ -264,14 +267,26 @@ void LoadClock::take_step(double sequences, Speed& speed) const {
   speed.parts = parts_of(step.parts);
 }
 
+/// Prompts of llama.cpp have a price each: whole chunks are no line that could be interpolated.
+std::function<double(double, double)> LoadClock::prompt_prices() const {
+  if (ggml_) {
+    return [this, known = std::map<std::int64_t, double>()](double tokens, double length) mutable {
+      const auto [at, is_new] = known.try_emplace(std::llround(length));
+      if (is_new) at->second = ggml_prompt(static_cast<double>(at->first));
+      return tokens / length * at->second;
+    };
+  }
+  const auto table =
+      std::make_shared<PriceTable>([this](double tokens, double length) { return prompt_time(tokens, length); });
+  return [table](double tokens, double length) { return table->at(tokens, length); };
+}
+
 /// Shares of the cache that sequences hold lie on a line through those of two lengths.
 void LoadClock::prepare_steps() {
   const auto decode = std::make_shared<PriceTable>(
       [this](double sequences, double positions) { return step_time(sequences, positions).time; });
-  const auto prompt =
-      std::make_shared<PriceTable>([this](double tokens, double length) { return prompt_time(tokens, length); });
   engine_.decode = [decode](double sequences, double positions) { return decode->at(sequences, positions); };
-  engine_.prompt = [prompt](double tokens, double length) { return prompt->at(tokens, length); };
+  engine_.prompt = prompt_prices();
   const auto& setup = deployment_.setup;
   const auto share_at = [&](std::int64_t length) {
     return 1.0 / tightest_rank(deployment_, {length, 1}).sequences_in_pool;

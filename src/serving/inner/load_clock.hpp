@@ -184,6 +184,8 @@ class LoadClock {
   std::int64_t clients(double concurrency) const;
   void prompt();
   double prompt_time(double tokens, double length) const;
+  double ggml_prompt(double length) const;
+  std::function<double(double tokens, double length)> prompt_prices() const;
   Step step_time(double sequences, double positions) const;
   void take_step(double sequences, Speed& speed) const;
   void take_pass(Speed& speed) const;
