@@ -432,6 +432,7 @@ class TokenCost(Values):
     output_with_prompts_usd_per_million: Union[float, None]
     usd_per_hour: Union[float, None]
     energy_kwh_per_million: Union[float, None]
+    co2e_kg_per_million: Union[float, None]
     price_source: Union[str, None]
 
 class ServerPlans(Values):

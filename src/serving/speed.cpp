@@ -84,8 +84,12 @@ void add_cost(const Deployment& deployment, Speed& speed) {
       speed.cost.input = quantity::dollars(second * prompts * million / speed.prompt_tokens_per_s);
     speed.cost.source = question.pricing.price_per_hour ? "--price" : question.gpu->price_source;
   }
-  if (const auto power = timing::server_power(*question.gpu); power && answered > 0)
-    speed.cost.energy = timing::facility_energy(seconds(answered * gpus), *power, timing::default_pue);
+  const auto& given = question.electricity;
+  const auto power = given.power ? given.power : timing::server_power(*question.gpu);
+  if (!power || !(answered > 0)) return;
+  speed.cost.energy =
+      timing::facility_energy(seconds(answered * gpus), *power, given.pue.value_or(timing::default_pue));
+  speed.cost.carbon = *speed.cost.energy * given.carbon_intensity.value_or(spec::world_carbon_intensity);
 }
 
 double wider_than_measured(const Deployment& deployment) {

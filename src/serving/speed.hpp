@@ -30,6 +30,7 @@ struct TokenCost {
   std::optional<quantity::Money> all;      ///< of a million tokens of output with their prompts
   std::optional<quantity::Money> hour;     ///< of all accelerators, whatever they answer
   std::optional<quantity::Energy> energy;  ///< of a million tokens of output with their prompts
+  std::optional<quantity::Mass> carbon;    ///< of that energy, as CO2e
   std::string source;                      ///< of the price
 };
 
