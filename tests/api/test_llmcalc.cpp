@@ -65,6 +65,8 @@ TEST_CASE("a typed question is checked as words are") {
 }
 
 TEST_CASE("words that are wrong are named") {
+  CHECK_THROWS_WITH(ask("fit", {{"model", "gpt2"}, {"gpu", "local"}}),
+                    Catch::Matchers::Contains("'local' is what a machine has"));
   const std::initializer_list<Word> unknown{{"params", "7B"}, {"seqq", "4k"}};
   CHECK_THROWS_AS(ask(unknown), BadInput);
   const std::initializer_list<Word> contradiction{{"model", "llama-3-8b"}, {"params", "7B"}};

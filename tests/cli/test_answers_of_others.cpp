@@ -129,4 +129,19 @@ TEST_CASE("cards that are named where a server has none answer as they are said 
   CHECK(cards > 20);
 }
 
+TEST_CASE("no load that is asked by itself is answered faster than by the layout that is found to be the best") {
+  for (const auto& [server, figure] : {std::pair("bge-m3 --gpu l40s:2 --engine vllm", "prompt_tokens_per_s"),
+                                       {"llama-3.2-1b --gpu l40s:2 --engine sglang --context 2k", "tokens_per_s"}}) {
+    const std::string line = std::string("serve ") + server;
+    const json best = answered(line + " --find layout")["plans"]["best"];
+    REQUIRE(best.size() > 1);
+    for (const char* load :
+         {" --concurrency 1", " --concurrency 16", " --concurrency 64", " --tp 2 --concurrency 32"}) {
+      CAPTURE(line, load);
+      CHECK(answered(line + load)["speed"][figure] <= 1.001 * best[0]["speed"][figure].get<double>());
+    }
+    CHECK(best[0]["speed"][figure] >= best[1]["speed"][figure]);
+  }
+}
+
 }  // namespace llmcalc::answers_of_others

@@ -83,7 +83,11 @@ void check(const Words& question, const std::vector<Limit>& limits, const Words&
     REQUIRE(value > 0);
     const auto code_at = [&](double most) {
       const auto text = limit.unit == "B" ? fmt::format("{:.0f}", most) : fmt::format("{:.12f}", most);
-      return asked(question, {limit.option, text + limit.unit}).code;
+      const auto judged = asked(question, {limit.option, text + limit.unit, "--format", "json"});
+      const json told = json::parse(judged.answer);
+      if (told.contains("limits") && limit.unit != "B")
+        CHECK(told["limits"]["kept"] == (judged.code == ExitCode::fits));
+      return judged.code;
     };
     const double little = limit.is_least ? -1e-4 : 1e-4;
     CHECK(code_at(value * (1 + little)) == ExitCode::fits);

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace llmcalc;
@@ -166,6 +167,32 @@ TEST_CASE("the model that was named is the one that is printed and started", "[l
   for (const auto& preset : read::Catalogue().models()) {
     for (const auto& alias : preset.aliases) {
       if (alias.find('/') != std::string::npos) check(alias);
+    }
+  }
+}
+
+/// The eight words that docs/json.md lists; "row" is of lists of runs, which echo no question.
+TEST_CASE("each value of a question says who said it") {
+  const Folder folder;
+  const std::string shape =
+      R"({"model_type": "llama", "hidden_size": 256, "num_hidden_layers": 2, "num_attention_heads": 4,
+          "num_key_value_heads": 4, "intermediate_size": 512, "vocab_size": 1000, "max_position_embeddings": 2048})";
+  folder.write("presets/models/own.json",
+               R"([{"id": "own", "family": "llama", "sources": {"read": ["us"]}, "config": )" + shape + "}]");
+  const auto config = folder.write("config.json", shape);
+  const auto task = folder.write("run.sh", "vllm serve meta-llama/Llama-3.1-8B --tensor-parallel-size 2\n");
+  const std::vector<std::pair<std::vector<std::string>, std::vector<std::pair<std::string, std::string>>>> all{
+      {{"fit", "own", "--presets", folder.path() + "/presets"}, {{"layers", "user_preset"}, {"model", "flag"}}},
+      {{"fit", "gpt2"}, {{"layers", "preset"}, {"framework", "assumed"}, {"offload", "default"}}},
+      {{"fit", "--config", config}, {{"layers", "config"}, {"gpu", "flag"}}},
+      {{"fit", "--params", "1B"}, {{"layers", "assumed"}}},
+      {{"serve", "--from", task}, {{"tp", "file"}, {"concurrency", "default"}}}};
+  for (auto [words, origins] : all) {
+    words.insert(words.end(), {"--gpu", "h100-sxm:2", "--format", "json"});
+    const auto question = json::parse(outcome(words).answer).at("question");
+    for (const auto& [term, origin] : origins) {
+      CAPTURE(words, term);
+      CHECK(question.at(term).at("origin") == origin);
     }
   }
 }

@@ -386,6 +386,7 @@ TEST_CASE("every figure of a model that is shown is its preset's") {
       check_fields(config, model.at("shape"), fields_of_latents());
     check_fields(entry, model.at("shape"), fields_of_shapes());
     check_fields(entry, model, {{"/size/exact", "/published/parameters"}, {"/training/tokens", "/training_tokens"}});
+    check_fields(at(entry, "/size"), model.at("published"), {{"/text", "/text"}, {"/check", "/check"}});
     published += at(entry, "/size/exact").is_number() ? 1 : 0;
     const auto text = shown({"model", "show", id}, "text");
     check_card(text, figures_of_model(model));

@@ -108,6 +108,12 @@ TEST_CASE("what is taken unsaid is what it is called") {
            {"dtype --quantize 1,2.5,-3", "dtype --quantize 1,2.5,-3 --scheme absmax"},
            {"plan llama-3.2-1b --gpu a100-80:2 --pp 1",
             "plan llama-3.2-1b --gpu a100-80:2 --pp 1 --objective step-time"},
+           {"plan qwen3-30b-a3b --framework megatron --gpu h100-sxm:8 --global-batch 64 --ep 8 --pp 1",
+            "plan qwen3-30b-a3b --framework megatron --gpu h100-sxm:8 --global-batch 64 --ep 8 --pp 1 "
+            "--cuda-graph none,scoped --expert-overlap 0,1"},
+           {"plan qwen3-30b-a3b --framework megatron --gpu h100-sxm:16 --global-batch 64 --ep 16 --pp 1 --tp 1",
+            "plan qwen3-30b-a3b --framework megatron --gpu h100-sxm:16 --global-batch 64 --ep 16 --pp 1 --tp 1 "
+            "--cuda-graph none,scoped --expert-overlap 0,1 --node-dispatch 0,1"},
            {"fit llama-3.2-1b --gpu a100-80", "fit llama-3.2-1b --gpu a100-80 --activations program"},
            {"fit llama-3.2-1b --gpu a100-80", "fit llama-3.2-1b --gpu a100-80 --rank max"},
            {"scale --params 7B --tokens 1T", "scale --params 7B --tokens 1T --law chinchilla"}}) {

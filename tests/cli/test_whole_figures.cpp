@@ -50,6 +50,7 @@ constexpr std::pair<std::string_view, double> units[] = {{" us", 1e-6},
                                                          {" PFLOP/s", 1e15},
                                                          {" TB/s", 1e12},
                                                          {" GB/s", 1e9},
+                                                         {" a billion tokens", 1e-3},
                                                          {"K", 1e3},
                                                          {"k", 1e3},
                                                          {"M", 1e6},
@@ -148,7 +149,6 @@ void derive(const json& answer, std::vector<double>& numbers) {
     for (const json& rank : answer.at(ranks))
       numbers.push_back(rank["held_bytes"].get<double>() + rank["needed_bytes"].get<double>());
   }
-  numbers.push_back(1000 * number_at(answer, "/speed/cost/input_usd_per_million"));  // of a billion that are read
   const double fast = number_at(answer, "/best/0/figures/step_seconds");
   if (fast > 0) numbers.push_back(number_at(answer, "/sure/figures/step_seconds") / fast - 1);
   for (const double beside : {0.0, number_at(answer, "/memory/beside_bytes")}) {

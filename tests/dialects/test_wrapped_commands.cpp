@@ -158,6 +158,24 @@ TEST_CASE("a command says the same in whatever starts it") {
   }
 }
 
+/// SkyPilot takes whichever of several it gets first, and the answer is of the first (docs/from.md).
+TEST_CASE("of several accelerators that would do a task is read as one for the first") {
+  const auto machine_of = [](const std::string& accelerators) {
+    const auto reading = test::read_alone("resources:\n  accelerators: " + accelerators +
+                                              "\nrun: |\n  vllm serve Qwen/Qwen3-8B --tensor-parallel-size 2\n",
+                                          "task.yaml");
+    return test::word_of(reading, "gpu") + " x " + test::word_of(reading, "gpus");
+  };
+  const auto first = machine_of("L40S:2");
+  CHECK(first == "l40s x 2");
+  for (const std::string several : {"[L40S:2, A100-80GB:4]", "{L40S: 2, A100-80GB: 4}", "{L40S:2, H100:8}",
+                                    "[L40S:2, H100:8, A100:1]", "[{L40S: 2}, {H100: 8}]"}) {
+    CAPTURE(several);
+    CHECK(machine_of(several) == first);
+  }
+  CHECK(machine_of("[H100:8, L40S:2]") != first);
+}
+
 TEST_CASE("copies, ranks and stages of a command multiply to its accelerators") {
   const std::vector<std::string> starts{"vllm serve Qwen/Qwen3-8B",
                                         "python -m sglang.launch_server --model-path Qwen/Qwen3-8B"};

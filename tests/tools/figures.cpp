@@ -84,6 +84,16 @@ auto summed(const char* list, const char* member) {
   };
 }
 
+/// The member of the one in a list that is called as it says elsewhere.
+auto of_that(const char* list, const char* name, const char* said, const char* member) {
+  return [=](const json& answer) {
+    for (const json& each : *find(answer, list)) {
+      if (each.at(name) == *find(answer, said)) return at(each, member);
+    }
+    return Figure();
+  };
+}
+
 /// The largest of a member of each in a list.
 auto highest(const char* list, const char* member) {
   return [=](const json& answer) {
@@ -163,6 +173,28 @@ bool is_plain(const json& answer) {
   return groups.size() == 1 && groups[0].at("kind") == "full" && at(answer, "kv.blocks") > 0.0;
 }
 
+/// Bytes of all layers of a plain cache in a block.
+Figure block_of_all(const json& answer) {
+  if (!is_plain(answer) || answer.at("question").at("dcp").at("value") != "1") return {};
+  return *at(answer.at("kv").at("groups")[0], "page_bytes") * *at(answer.at("kv").at("groups")[0], "layers");
+}
+
+/// How far the rank that is told of is from the nearest of all.
+Figure from_its_rank(const json& answer) {
+  Figure least;
+  for (const json& rank : answer.at("memory").at("ranks")) {
+    const double apart = std::abs(*at(rank, "held_bytes") - *at(answer, "memory.held_bytes")) +
+                         std::abs(*at(rank, "needed_bytes") - *at(answer, "kv.needed_bytes"));
+    least = std::min(least.value_or(apart), apart);
+  }
+  return least;
+}
+
+bool starts(const json& answer) { return answer.at("verdict") == "fits"; }
+
+/// Whether all prompts are as long as they are said to be.
+bool are_alike(const json& answer) { return answer.at("question").at("range_ratio").at("value") == ""; }
+
 constexpr double per_million = 3600 / 1e6;  // tokens a second are so many millions an hour
 
 const std::vector<Rule>& of_servers() {
@@ -204,10 +236,13 @@ const std::vector<Rule>& of_servers() {
        where(reads_all, figure("speed.prompt_tokens_per_s"))},
       {"a request of the context has room", at_most, where(has_cache, figure("kv.needed_bytes")), figure("kv.bytes")},
       {"parts and cache are within the limit", at_most,
-       where(has_cache, plus(figure("memory.held_bytes"), figure("kv.bytes"))), figure("memory.limit_bytes")},
+       where(starts, plus(figure("memory.held_bytes"), figure("kv.bytes"))), figure("memory.limit_bytes")},
       {"the limit is within the accelerator", at_most, where(has_cache, figure("memory.limit_bytes")),
        figure("memory.capacity_bytes")},
-      {"the tightest rank is one of them", at_most, figure("memory.held_bytes"), highest("memory.ranks", "held_bytes")},
+      {"the tightest rank is one of them", same, from_its_rank, product(0.0, {})},
+      {"a block holds its tokens in all layers", same, product(1.0, {"kv.bytes_per_token", "kv.block"}), block_of_all},
+      {"a prompt alone is a part of the first token", at_most, where(are_alike, figure("speed.prefill_s")),
+       figure("speed.ttft_s")},
       {"tokens of half of the requests come no later than of most", at_most, figure("speed.tail.tpot.p50_s"),
        figure("speed.tail.tpot.p95_s")},
       {"and of most no later than of nearly all", at_most, figure("speed.tail.tpot.p95_s"),
@@ -233,6 +268,13 @@ auto flops(const char* id, const char* member, double factor, std::vector<const 
     return found && more ? Figure(*found * *more) : Figure();
   };
 }
+
+/// Of the accelerator's peak, by a way to count FLOP; nothing where it is not told.
+auto rate_of(const char* id) { return flops(id, "utilization", 1.0, {"time.peak_flops_per_second"}); }
+auto done_of(const char* id) { return flops(id, "per_token", 1.0, {"time.tokens_per_second_per_gpu"}); }
+
+bool fits(const json& answer) { return answer.at("verdict") == "fits" || answer.at("verdict") == "tight"; }
+bool has_stages(const json& answer) { return !answer.at("memory").at("stages").empty(); }
 
 bool is_of_steps(const json& answer) {
   const json& phase = answer.at("memory").at("peak_phase");
@@ -270,6 +312,12 @@ const std::vector<Rule>& of_runs() {
        summed("memory.host_ledger", "bytes")},
       {"the highest phase is the peak", same, highest("memory.phases", "allocated_bytes"),
        figure("memory.peak_allocated_bytes")},
+      {"and is that which is told", same, of_that("memory.phases", "phase", "memory.peak_phase", "allocated_bytes"),
+       figure("memory.peak_allocated_bytes")},
+      {"stages are counted from 0", same, highest("memory.stages", "stage"),
+       where(has_stages, [](const json& answer) { return Figure(term(answer, "pp") - 1); })},
+      {"what the driver shows of a run that fits is within the card", at_most,
+       where(fits, figure("memory.peak_device_bytes")), figure("capacity_bytes")},
       {"no moment is above the peak", at_most, highest("memory.timeline", "allocated_bytes"),
        figure("memory.peak_allocated_bytes")},
       {"what a moment holds is held for something", same, apart, product(0.0, {})},
@@ -280,6 +328,9 @@ const std::vector<Rule>& of_runs() {
       {"and with a full square", same, flops("full_square", "per_token", 1.0, {"compute.tokens"}),
        flops("full_square", "total", 1.0, {})},
       {"utilization is that of the model's work", same, flops("model", "utilization", 1.0, {}), figure("time.mfu")},
+      {"and of other countings of theirs", same, rate_of("hardware"), done_of("hardware")},
+      {"with the whole square too", same, rate_of("full_square"), done_of("full_square")},
+      {"and of six FLOP a parameter", same, rate_of("six_pd"), done_of("six_pd")},
       {"all tokens are seen in the useful time", same,
        of_all_gpus({"time.tokens_per_second_per_gpu", "time.useful_seconds"}),
        where(is_of_sequences, figure("compute.tokens"))},

@@ -268,8 +268,16 @@ bool closes(std::string_view text) {
   return brackets == 0 && quotes == 0;
 }
 
+/// What is reckoned has a source, which is no arithmetic.
+void check_source(const json& line, std::vector<std::string>& wrong) {
+  const bool has_both = line.is_object() && line.contains("formula") && line.contains("source");
+  if (has_both && line["source"].is_string() && line["source"] == line["formula"])
+    wrong.push_back("a source that is its formula: " + line.dump());
+}
+
 /// Every sentence; what is typed into a shell has quotes of its own.
 void check_sentences(const json& value, std::vector<std::string>& wrong) {
+  check_source(value, wrong);
   if (value.is_string()) {
     const auto text = value.get<std::string>();
     const bool has_gap = text.find("  ") != text.npos || text.find("{}") != text.npos || text.find(" ,") != text.npos;
