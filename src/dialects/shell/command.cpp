@@ -171,8 +171,8 @@ class Unwrapper {
       }
     }
     auto left = rest();
-    const bool types = launch_.launcher.has("tmux.s") || launch_.launcher.has("tmux.t");
-    if (types && !left.empty() && left[0].text.find(' ') != std::string::npos) {
+    const bool types = launch_.launcher.has("tmux.s") || launch_.launcher.has("tmux.t") || left.size() == 1;
+    if (types && at_ > 0 && !left.empty() && left[0].text.find(' ') != std::string::npos) {
       left = {{"bash", left[0].line}, {"-c", left[0].line}, left[0]};
     }
     if (auto text = launch_.launcher.has("xpk.command") ? text_of_command(words_) : std::nullopt) {

@@ -1,6 +1,7 @@
 
 
 #include "dialects/reading.hpp"
+#include "dialects/shell/command.hpp"
 #include "dialects/shell/shell_reader.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
@@ -273,8 +274,26 @@ void Shell::finish_command(char joined) {
   words_.clear();
 }
 
+std::optional<Shell::Written> Shell::handed_on() const {
+  constexpr std::array<std::string_view, 6> takers{"bash", "sh", "zsh", "sbatch", "ssh", "source"};
+  if (!hands_on_ || words_.empty() || !is_among(takers, base_name(words_.front().text))) return std::nullopt;
+  if (document_) return Written{with_gaps(document_->text), document_->first_line};
+  const auto found = words_.size() == 2 ? kept_.find(quantity::without_start(words_[1].text, "./")) : kept_.end();
+  return found == kept_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void Shell::run_handed(const Written& handed) {
+  count(handed.text.size());
+  Shell shell(handed.text, place(), handed.first_line);
+  shell.hands_on_ = false;
+  Script within = std::move(shell).read();
+  std::ranges::move(within.commands, std::back_inserter(script_.commands));
+  std::ranges::move(within.directives, std::back_inserter(script_.directives));
+}
+
 void Shell::run_command() {
   hand_on_variables();
+  const auto handed = handed_on();
   keep_file();
   auto pending = std::exchange(pending_, {});
   if (words_.empty() || declares()) {
@@ -289,6 +308,7 @@ void Shell::run_command() {
     }
     for (const auto& [name, value] : command.environment) count(name.size() + value.text.size() + sizeof(ShellWord));
     script_.commands.push_back(std::move(command));
+    if (handed) run_handed(*handed);
     if (script_.commands.size() > most_nodes) fail("holds too many commands");
   }
 }
@@ -306,6 +326,7 @@ void Shell::read_redirection() {
 }
 
 void Shell::read_document() {
+  document_->first_line = line();
   std::string text;
   while (!at_end()) {
     const auto line = rest_of_line();
@@ -326,7 +347,10 @@ void Shell::keep_file() {
   const std::string& program = words_.front().text;
   if (program == "read" && document) set(words_.back().text, {document->text});
   if (name.empty()) return;
-  if (program == "cat" && document) script_.files[name] = with_gaps(document->text);
+  if (program == "cat" && document) {
+    script_.files[name] = with_gaps(document->text);
+    kept_[std::string(quantity::without_start(name, "./"))] = {script_.files[name], document->first_line};
+  }
   if (program == "printf" && words_.size() == 2) script_.files[name] = with_line_ends(words_[1].text);
   if (program != "echo") return;
   std::string text;

@@ -18,7 +18,8 @@ namespace llmcalc::dialects {
 
 class ShellWords {
  public:
-  ShellWords(std::string_view text, std::string_view place) : text_(text), place_(place) {}
+  ShellWords(std::string_view text, std::string_view place, int first_line = 1)
+      : text_(text), place_(place), line_(first_line) {}
 
  protected:
   using Words = std::vector<ShellWord>;
@@ -32,6 +33,7 @@ class ShellWords {
   std::string_view rest_of_line() const { return rest().substr(0, rest().find('\n')); }
   void skip(std::size_t count);
   int line() const { return line_; }
+  std::string_view place() const { return place_; }
   [[noreturn]] void fail(const std::string& problem) const;
 
   /// One word as it is written, which may expand to several or to none.
@@ -79,7 +81,7 @@ class ShellWords {
   std::string_view text_;
   std::string_view place_;
   std::size_t position_ = 0;
-  int line_ = 1;
+  int line_;
   int nested_ = 0;  ///< defaults within defaults
   bool quoted_list_ = false;
   std::size_t size_ = 0;
@@ -145,6 +147,7 @@ struct HereDocument {
   std::string end;
   bool expands = true;
   ShellWord text;
+  int first_line = 0;
 };
 
 class Shell : private ShellWords {
@@ -178,6 +181,16 @@ class Shell : private ShellWords {
   void finish_command(char joined = '\0');
   void run_command();
 
+  /// Text of a script within this one, and the line on which it begins.
+  struct Written {
+    std::string text;
+    int first_line = 0;
+  };
+  /// What a shell, on another machine as well, or Slurm is handed: "sbatch <<END", "bash run.sh" of a file written
+  /// here. A text that was handed on hands nothing on.
+  std::optional<Written> handed_on() const;
+  void run_handed(const Written& handed);
+
   /// ">file", "2>&1", "<<EOF", whose document begins on the next line.
   void read_redirection();
   void read_document();
@@ -187,11 +200,13 @@ class Shell : private ShellWords {
   ShellBranches branches_;
   Reach circuit_ = Reach::runs;  ///< behind a test and "&&" or "||"
   char joined_ = '\0';           ///< what stands in front of the command at hand
+  bool hands_on_ = true;
   Words words_;
   std::vector<std::pair<std::string, Words>> pending_;
-  std::map<std::string, ShellWord> environment_;  ///< variables set so far that launchers read
-  std::string written_;                           ///< what the output of the command at hand goes to
-  std::optional<HereDocument> document_;          ///< that it is fed with
+  std::map<std::string, ShellWord> environment_;      ///< variables set so far that launchers read
+  std::string written_;                               ///< what the output of the command at hand goes to
+  std::optional<HereDocument> document_;              ///< that it is fed with
+  std::map<std::string, Written, std::less<>> kept_;  ///< files that `cat > NAME <<END` wrote
   Script script_;
 };
 
