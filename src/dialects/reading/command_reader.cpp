@@ -87,11 +87,13 @@ void take_files_of_folder(Start& start) {
   }
 }
 
-/// An option of a server that says one thing takes one value: what stands behind it is a word of the command.
+/// An option of a server that says one thing takes one value, and so does each of LitGPT's: what stands behind it is a
+/// word of the command.
 void take_words_behind(Start& start) {
-  if (!start.format->serves) return;
+  const bool takes_one = start.format->dialect == Dialect::litgpt;
+  if (!start.format->serves && !takes_one) return;
   for (Setting& option : start.options.settings.all()) {
-    if (option.items.size() < 2 || term_of(*start.format, option.key).empty()) continue;
+    if (option.items.size() < 2 || (!takes_one && term_of(*start.format, option.key).empty())) continue;
     for (std::size_t at = 1; at < option.items.size(); ++at)
       start.options.positional.push_back({option.items[at], line_of(option.where), {}});
     option.text = option.items.front();
@@ -299,14 +301,19 @@ bool calls_ollama(const ShellCommand& command, std::string_view verb) {
   return command.words.size() >= 2 && base_name(command.words[0].text) == "ollama" && command.words[1].text == verb;
 }
 
-void name_further(const ShellCommand& command, std::string_view place, Reading& first) {
+bool starts_training(const ShellCommand& command, std::string_view place) {
+  const Start start = start_of(unwrapped(command, place), place);
+  return start.format != nullptr && !start.format->serves;
+}
+
+void name_further(const ShellCommand& command, std::string_view place, Reading& first, std::string_view which) {
   const LaunchCommand launch = unwrapped(command, place);
   const Start start = start_of(launch, place);
   if (start.format == nullptr) return;
   const ShellWord& program = launch.words.front();
   const std::string name(start.starter == nullptr ? std::string_view(program.text) : start.starter->name);
-  first.assumptions.push_back(
-      {name + " (" + place_of(place, program, program.text) + ") is started as well: the first is asked about"});
+  first.assumptions.push_back({name + " (" + place_of(place, program, program.text) +
+                               ") is started as well: " + std::string(which) + " is asked about"});
 }
 
 }  // namespace llmcalc::dialects

@@ -128,7 +128,7 @@ std::optional<Reading> Reader::containers(const Node& node, std::string_view pla
   };
   const Reader reader(find, depth_);
   std::optional<Reading> first;
-  const std::vector<LaunchCommand> all = containers_in(node, place);
+  const std::vector<LaunchCommand> all = containers_in(node, place, find);
   for (const LaunchCommand& launch : all) {
     const ShellCommand command{launch.words, {}};
     if (!first) {
@@ -136,7 +136,7 @@ std::optional<Reading> Reader::containers(const Node& node, std::string_view pla
       if (first)
         for (const std::string& assumed : launch.assumed) first->assumptions.push_back({assumed});
     } else if (!is_replica(launch, all.front())) {
-      name_further(command, place, *first);
+      name_further(command, place, *first, "the first");
     }
   }
   return first;
@@ -189,18 +189,25 @@ Reading Reader::command(std::string_view text, std::string_view place, const Set
   };
   const Reader reader(find, depth_);
   std::optional<Reading> first;
+  ShellCommand asked;                  // that of the first
   bool created = false;                // a model from a Modelfile, which the next command runs
   std::optional<ShellCommand> server;  // `ollama serve`, in whose variables `ollama run` starts a model
   for (ShellCommand command : script.commands) {
-    if (first) {
+    if (first && first->serves && starts_training(command, place)) {
+      auto training = CommandReader(reader, find, place).read(command, job);
+      if (!training) continue;
+      name_further(asked, place, *training, "the training");
+      first = std::move(training);
+    } else if (first) {
       const bool runs_created = created && calls_ollama(command, "run");
-      if (!runs_created) name_further(command, place, *first);
+      if (!runs_created) name_further(command, place, *first, "the first");
     } else if (calls_ollama(command, "serve")) {
       server = std::move(command);
     } else {
       created = calls_ollama(command, "create");
       if (server) command.environment.insert(server->environment.begin(), server->environment.end());
       first = CommandReader(reader, find, place).read(command, job);
+      if (first) asked = std::move(command);
     }
   }
   if (!first && server) first = CommandReader(reader, find, place).read(*server, job);

@@ -43,7 +43,10 @@ class CommandReader {
 bool calls_ollama(const ShellCommand& command, std::string_view verb);
 
 /// The first of several programs that a file starts is asked about, and the others are named.
-void name_further(const ShellCommand& command, std::string_view place, Reading& first);
+/// \param which  of them is asked about
+void name_further(const ShellCommand& command, std::string_view place, Reading& first, std::string_view which);
+/// Whether it starts a trainer that is known: what a script is about, whatever servers it starts beside it.
+bool starts_training(const ShellCommand& command, std::string_view place);
 
 /// The next line, trimmed, that is no comment; false at the end of the text.
 bool take_line(std::string_view& text, std::string_view& line);

@@ -34,7 +34,10 @@ LaunchCommand docker_launch(const std::vector<ShellWord>& words, std::size_t fro
 bool describes_containers(const Node& file);
 
 /// The containers of a compose file or of Kubernetes manifests; none where a file is neither.
-std::vector<LaunchCommand> containers_in(const Node& file, std::string_view place);
+std::vector<LaunchCommand> containers_in(const Node& file, std::string_view place, const FindFile& find);
+
+/// The servers that a configuration of Ray Serve starts, by itself or inside a RayService; none where it is neither.
+std::vector<LaunchCommand> ray_launches(const Node& file, std::string_view place, const FindFile& find);
 
 /// Below a table, key by key; nullptr where one is missing.
 const Node* below(const Node* node, std::initializer_list<std::string_view> keys);

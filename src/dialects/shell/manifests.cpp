@@ -89,101 +89,6 @@ void find_containers(const Node& node, Surroundings around, std::string_view pla
   }
 }
 
-LaunchCommand vllm(const Node& because) {
-  LaunchCommand launch;
-  add_words(launch, because, {"vllm", "serve"});
-  return launch;
-}
-
-/// ray.serve.llm's LLMConfig: engine_kwargs are vLLM's own arguments (ray
-/// llm/_internal/serve/configs/server_models.py).
-LaunchCommand llm_launch(const Node& config) {
-  LaunchCommand launch = vllm(config);
-  const Node* source = below(&config, {"model_loading_config", "model_source"});
-  if (source == nullptr || source->text.empty()) source = below(&config, {"model_loading_config", "model_id"});
-  if (source != nullptr) add_words(launch, *source, {source->text});
-  if (const Node* options = config.find("engine_kwargs")) {
-    for (const auto& [name, value] : options->members) {
-      if (value.kind != Node::Kind::value) continue;
-      add_words(launch, value, {"--" + name});
-      if (value.text != "true" && value.text != "True") add_words(launch, value, {value.text});
-    }
-  }
-  if (const Node* type = config.find("accelerator_type")) {
-    put(launch, "container.gpu", std::string(gpu_of_label("accelerator", type->text)), type->where);
-  }
-  return launch;
-}
-
-/// The release in "vllm==0.5.4" of a list of packages.
-void take_release(const Node* packages, LaunchCommand& launch) {
-  constexpr std::string_view name = "vllm==";
-  if (packages == nullptr) return;
-  for (const Node& package : packages->items) {
-    if (package.text.starts_with(name)) {
-      put(launch, "container.version", package.text.substr(name.size()), package.where);
-    }
-  }
-}
-
-/// A program of its own that is told what to serve by variables, as KubeRay's samples have it
-/// (ray-operator/config/samples/vllm/serve.py).
-LaunchCommand program_launch(const Node& application) {
-  const Node* variables = below(&application, {"runtime_env", "env_vars"});
-  const Node* model = below(variables, {"MODEL_ID"});
-  if (model == nullptr) return {};
-  LaunchCommand launch = vllm(application);
-  add_words(launch, *model, {model->text});
-  for (const auto& [name, option] : {std::pair{"TENSOR_PARALLELISM", "--tensor-parallel-size"},
-                                     std::pair{"PIPELINE_PARALLELISM", "--pipeline-parallel-size"}}) {
-    const Node* value = below(variables, {name});
-    if (value == nullptr) continue;
-    add_words(launch, *value, {option, value->text});
-  }
-  take_release(below(&application, {"runtime_env", "pip"}), launch);
-  return launch;
-}
-
-void take_applications(const Node& serve, std::vector<LaunchCommand>& found) {
-  const Node* applications = serve.find("applications");
-  if (applications == nullptr) return;
-  for (const Node& application : applications->items) {
-    const Node* configs = below(&application, {"args", "llm_configs"});
-    if (configs != nullptr) {
-      for (const Node& config : configs->items) found.push_back(llm_launch(config));
-    } else if (auto launch = program_launch(application); !launch.words.empty()) {
-      found.push_back(std::move(launch));
-    }
-  }
-}
-
-/// The lines of a file inside a file are counted from that file's first.
-void move_lines(std::vector<LaunchCommand>& launches, int lines, std::string_view place) {
-  for (LaunchCommand& launch : launches) {
-    for (ShellWord& word : launch.words) word.line += lines;
-    for (Setting& setting : launch.launcher.all()) {
-      setting.where = std::string(place) + ":" + std::to_string(line_of(setting.where) + lines);
-    }
-  }
-}
-
-/// The servers that a configuration of Ray Serve starts, by itself or inside a RayService; none where it is neither.
-std::vector<LaunchCommand> ray_launches(const Node& file, std::string_view place) {
-  std::vector<LaunchCommand> found;
-  take_applications(file, found);
-  const auto take_service = [&](const Node& object) {
-    const Node* text = below(&object, {"spec", "serveConfigV2"});
-    if (text == nullptr) return;
-    std::vector<LaunchCommand> inner;
-    take_applications(parse_yaml(text->text, place), inner);
-    move_lines(inner, line_of(text->where), place);
-    std::ranges::move(inner, std::back_inserter(found));
-  };
-  take_service(file);
-  for (const Node& object : file.items) take_service(object);
-  return found;
-}
-
 /// Baseten's Truss (docs.baseten.co/reference/truss-configuration, docker_server): an image, a line that starts a
 /// server in it, and "H100:2".
 std::vector<LaunchCommand> truss_launches(const Node& file, std::string_view place) {
@@ -261,7 +166,8 @@ std::int64_t number_in(const Node* node) {
 }
 
 bool is_manifest(const Node& node) {
-  constexpr std::string_view keys[] = {"services", "kind", "applications", "servingEngineSpec", "docker_server"};
+  constexpr std::string_view keys[] = {"services",          "kind",          "applications",
+                                       "servingEngineSpec", "docker_server", "model_loading_config"};
   return std::ranges::any_of(keys, [&](std::string_view key) { return node.find(key) != nullptr; });
 }
 
@@ -269,11 +175,11 @@ bool describes_containers(const Node& file) {
   return is_manifest(file) || std::ranges::any_of(file.items, is_manifest);
 }
 
-std::vector<LaunchCommand> containers_in(const Node& file, std::string_view place) {
+std::vector<LaunchCommand> containers_in(const Node& file, std::string_view place, const FindFile& find) {
   if (!describes_containers(file)) return {};
   std::vector<LaunchCommand> found = kaito_launches(file, place);
   if (found.empty()) found = kserve_launches(file, place);
-  if (found.empty()) found = ray_launches(file, place);
+  if (found.empty()) found = ray_launches(file, place, find);
   if (found.empty()) found = helm_launches(file, place);
   if (found.empty()) found = truss_launches(file, place);
   if (found.empty()) find_containers(file, {}, place, found);
