@@ -1,4 +1,4 @@
-// Trainers by rewards, whose samples an engine generates: verl, NeMo-RL, prime-rl, slime and OpenRLHF. Where it runs is
+// Trainers by rewards, whose samples an engine generates: verl, NeMo-RL, slime and OpenRLHF. Where it runs is
 // a role of the run: beside the trainer, asleep or not, or on accelerators of its own.
 #include "dialects/trainers/rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
@@ -205,42 +205,6 @@ void leave_rest_open(Sheet& sheet) {
   }
 }
 
-/// The first setting of a section of TOML, or the section itself where it has none and is not "None".
-const Setting* section(const Sheet& sheet, const std::string& name) {
-  const auto is_in = [&](const Setting& each) { return (each.key + ".").starts_with(name + "."); };
-  const Setting* found = quantity::find_if_or_null(sheet.settings().all(), is_in);
-  return found != nullptr && found->text == "None" ? nullptr : found;
-}
-
-/// configs/trainer.py, ActivationCheckpointConfig: whole layers, or modules of them; ac_offloading switches it on.
-void take_prime_checkpoints(Sheet& sheet) {
-  const Setting* offloads = section(sheet, "model.ac_offloading");
-  const Setting* whole = section(sheet, "model.ac");
-  const Setting* said = whole == nullptr ? offloads : whole;
-  if (said == nullptr) return;
-  const auto every = sheet.count("model.ac.freq").value_or(1);
-  const bool by_modules = sheet.text("model.ac.mode") == "selective";
-  sheet.say("recompute", by_modules ? "none" : every > 1 ? "every-" + std::to_string(every) : "full", *said);
-  if (by_modules) sheet.assume(*sheet.find("model.ac.mode"), "nothing of a layer runs again", "recompute");
-  if (offloads != nullptr && !by_modules) sheet.say("offload", "activations", *offloads);
-}
-
-/// Accelerators of the trainer, and over how many of them a copy of the weights is spread.
-void take_prime_machines(Sheet& sheet) {
-  sheet.take("gpus", {"deployment.num_train_gpus"});
-  const Setting* ids = sheet.find("trainer_gpu_ids");
-  if (ids != nullptr) sheet.say("gpus", std::to_string(std::max<std::size_t>(1, ids->items.size())), *ids);
-  take_cluster(sheet, "deployment.gpus_per_node", "deployment.num_train_nodes", 8);
-  const auto copies = sheet.count("model.dp_replicate").value_or(1);
-  if (copies < 2) return;
-  const Setting& because = *sheet.find("model.dp_replicate");
-  sheet.say("sharding", "hsdp", because);
-  const Given* gpus = sheet.word("gpus");
-  const auto all = gpus == nullptr ? 0 : quantity::parse_count(gpus->text, gpus->origin.where);
-  if (all == 0) return sheet.leave_open("sharding_group", "its copies are of an unknown number of ranks", because);
-  sheet.say("sharding_group", std::to_string(std::max<std::int64_t>(1, all / copies)), because);
-}
-
 /// cli/train_ppo_ray.py: a model that is not colocated has accelerators of its own, as the engine without a share.
 void take_openrlhf_roles(Sheet& sheet) {
   const bool by_ray = sheet.find({"actor_num_gpus_per_node", "actor_num_nodes"}) != nullptr;
@@ -273,6 +237,17 @@ void take_openrlhf_roles(Sheet& sheet) {
   for (const auto key : {"critic_pretrain", "reward_pretrain"}) {
     if (const Setting* other = sheet.find(key)) sheet.assume(*other, "as large as the trained model");
   }
+}
+
+/// slime/utils/arguments.py: what a rollout generates, over so many updates.
+void take_updates(Sheet& sheet) {
+  constexpr std::string_view updates = "num_steps_per_rollout";
+  if (!sheet.find(updates) || sheet.has("global_batch")) return;
+  if (sheet.leaves_open("global_batch", {updates, "rollout_batch_size", "n_samples_per_prompt"})) return;
+  const auto samples = quantity::checked_multiply(value_of(sheet, {"rollout_batch_size", 1}),
+                                                  value_of(sheet, {"n_samples_per_prompt", 1}));
+  const auto each = samples / std::max<std::int64_t>(1, value_of(sheet, {updates, 1}));
+  sheet.say("global_batch", std::to_string(std::max<std::int64_t>(1, each)), *sheet.find(updates));
 }
 
 }  // namespace
@@ -315,27 +290,6 @@ void nemo_rl_rules(Sheet& sheet) {
   leave_rest_open(sheet);
 }
 
-/// trainer/rl/data.py: rollouts are packed into rows of seq_len.
-void prime_rl_rules(Sheet& sheet) {
-  const bool by_rewards = std::ranges::any_of(
-      sheet.settings().all(), [](const Setting& setting) { return setting.key.starts_with("orchestrator."); });
-  sheet.by_default("algorithm", by_rewards ? "grpo" : "sft", "prime-rl");
-  if (by_rewards) {
-    sheet.by_default("reference", "none", "prime-rl: its loss has no reference");
-    take_engine(sheet, Engine::apart, {}, {});
-  }
-  take_prime_checkpoints(sheet);
-  if (const Setting* adapters = section(sheet, "model.lora")) {
-    sheet.say("method", "lora", *adapters);
-    sheet.by_default("lora_rank", "16", "prime-rl default");
-    take_targets(sheet, {"model.lora.target_modules"});
-    sheet.by_default("lora_targets", "q,k,v,o,gate,up,down", "prime-rl default");
-  }
-  if (const Setting* compiles = section(sheet, "model.compile")) sheet.say("compile", "1", *compiles);
-  take_prime_machines(sheet);
-  take_length(sheet, {"max_steps", {}});
-}
-
 /// slime/backends/megatron_utils/arguments.py, set_default_megatron_args: bf16 and the distributed optimizer always.
 /// slime/backends/fsdp_utils/actor.py, arguments.py: fp32 shards under bf16 products.
 void slime_rules(Sheet& sheet) {
@@ -347,7 +301,7 @@ void slime_rules(Sheet& sheet) {
   sheet.by_default("dtype", backend == nullptr ? "bf16" : "mixed-bf16", "slime default");
   sheet.by_default("sharding", backend == nullptr ? "zero1" : "fsdp2", "slime default");
   if (backend != nullptr) sheet.by_default("attention", "flash", "slime default");
-  if (sheet.is_on("use_lora")) take_lora(sheet, "lora_rank", "lora_target_modules");
+  take_lora(sheet, "lora_rank", "lora_target_modules");
   const bool by_name = !sheet.has("layers") && !sheet.leaves_open("model", {"hf_checkpoint"});
   if (const Setting* from = by_name ? sheet.find("hf_checkpoint") : nullptr) {
     const auto path = quantity::without_end(std::string_view(from->text), "/");
@@ -358,6 +312,7 @@ void slime_rules(Sheet& sheet) {
   if (whole) sheet.take("seq", {"rollout_max_context_len"});
   if (!whole) take_sequence(sheet, {"rollout_max_prompt_len", 0}, {"rollout_max_response_len", 1'024}, "slime default");
   take_tokens(sheet, "use_dynamic_batch_size", {"max_tokens_per_gpu", 4'096});
+  take_updates(sheet);
   const Given* algorithm = sheet.word("algorithm");
   if (algorithm != nullptr && algorithm->text == "sft") return;
   sheet.by_default("algorithm", "grpo", "slime default");
