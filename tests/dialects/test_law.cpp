@@ -27,7 +27,7 @@ struct Dialect {
 const Dialect dialects_of_trainers[] = {{"megatron", 72},       {"torchtitan", 30}, {"deepspeed", 252},
                                         {"trl", 396},           {"hf", 90},         {"axolotl", 396},
                                         {"llama-factory", 333}, {"unsloth", 27},    {"ms-swift", 324},
-                                        {"litgpt", 9},          {"torchtune", 54},  {"lightning", 28}};
+                                        {"litgpt", 7},          {"torchtune", 54},  {"lightning", 28}};
 
 /// What no key of a trainer says, by the beginning of the option: of a run without a launch one of them is named.
 struct Unsayable {
@@ -62,6 +62,7 @@ const std::vector<Unsayable> unsayable{
     {{"litgpt"},
      {"--recompute", "--sharding fsdp1", "--sharding fsdp2", "--sharding hsdp"},
      "litgpt finetune/full.py: FSDP and its checkpointing on several devices, nothing on one"},
+    {{"litgpt"}, {"command --quantize"}, "litgpt finetune/lora.py, setup: quantized models on one device"},
     {{"torchtune"},
      {"--recompute selective", "--sharding fsdp", "--offload params"},
      "torchtune training/activations.py: whole layers; fully_shard on several devices alone"},

@@ -1,6 +1,8 @@
 // Lightning's Trainer as LightningCLI takes it (lightning 2.6.6, pytorch/cli.py, pytorch/trainer/trainer.py), and the
 // recipes of LitGPT (litgpt 0.5.13, litgpt/args.py, finetune/full.py, finetune/lora.py, pretrain.py).
 #include "dialects/trainers/rules.hpp"
+#include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 #include "spec/traits.hpp"
@@ -93,6 +95,36 @@ void take_batch(Sheet& sheet, bool pretrains) {
   sheet.by_default("grad_accum", std::to_string(each), "LitGPT default");
 }
 
+/// litgpt/config.py, Config: a model of one's own counts before a name, and what it leaves out is GPT-NeoX's.
+void take_own_model(Sheet& sheet) {
+  const Setting* layers = sheet.find("model_config.n_layer");
+  if (layers == nullptr || !sheet.has("hidden")) return;
+  sheet.unsay("model");
+  sheet.by_default("mlp", "gelu", "LitGPT default");
+  sheet.by_default("norm", "layernorm", "LitGPT default");
+  sheet.by_default("bias", "all", "LitGPT default");
+  sheet.by_default("position", "rope", "LitGPT default");
+  sheet.by_default("tied", "0", "LitGPT default");
+  constexpr std::int64_t padding_multiple = 512;
+  const Setting* vocabulary = sheet.find("model_config.vocab_size");
+  if (vocabulary == nullptr || sheet.has("vocab")) return;
+  const auto rows = quantity::ceil_to(sheet.count("model_config.vocab_size").value_or(0), padding_multiple);
+  sheet.say("vocab", std::to_string(rows), *vocabulary);
+}
+
+/// finetune/lora.py: what it starts no run with.
+void refuse_mixed_quantized(Sheet& sheet) {
+  const Setting& quantize = *sheet.find("quantize");
+  const Given* dtype = sheet.word("dtype");
+  const Given* ranks = sheet.word("gpus");
+  if (dtype != nullptr && dtype->text.starts_with("mixed"))
+    throw quantity::BadInput(quantize.where, "LitGPT quantizes no model under mixed precision",
+                             "precision: bf16-true is what it takes beside quantize");
+  if (ranks != nullptr && ranks->text != "1")
+    throw quantity::BadInput(quantize.where,
+                             "LitGPT trains a quantized model on one accelerator, not on " + ranks->text);
+}
+
 }  // namespace
 
 void lightning_rules(Sheet& sheet) {
@@ -132,9 +164,8 @@ void litgpt_rules(Sheet& sheet) {
   const bool adapts = program == "lora" || (program.empty() && sheet.find("lora_r") != nullptr);
   take_adapted(sheet, adapts && quantized ? "qlora" : adapts ? "lora" : program == "adapter" ? "adapter" : "full");
   take_batch(sheet, program == "full" ? false : program == "pretrain" || sheet.find("model_name") != nullptr);
-  const std::string optimizer = sheet.text({"optimizer", "optimizer.class_path"});
-  if (optimizer.ends_with("adamw8bit"))
-    sheet.say("optimizer", "adamw-8bit", *sheet.find({"optimizer", "optimizer.class_path"}));
+  if (quantized) refuse_mixed_quantized(sheet);
+  take_own_model(sheet);
   take_length(sheet, {"train.max_steps", {"train.epochs"}});
 }
 
