@@ -41,6 +41,26 @@ void take_automodel_adapters(Sheet& sheet) {
   sheet.say("lora_targets", leaves_head ? "all-linear" : "all-linear,head", *all);
 }
 
+/// transformer_engine/pytorch/optimizers/fused_adam.py, FusedAdam: moments in fp32 whatever the weights' type, unless
+/// exp_avg_dtype says another.
+void take_fused_adam(Sheet& sheet) {
+  const Setting* name = sheet.find("optimizer._target_");
+  if (name == nullptr || !name->text.ends_with("FusedAdam")) return;
+  if (!sheet.has("optimizer_states")) sheet.say("optimizer_states", "fp32", *name);
+  if (sheet.is_on("optimizer.master_weights")) sheet.say("master_weights", "1", sheet.said("optimizer.master_weights"));
+}
+
+/// components/datasets, dynamic_batching: batches of so many padded tokens, whatever local_batch_size says.
+void take_token_budget(Sheet& sheet) {
+  const auto tokens = sheet.count("dataloader.dynamic_batching.max_tokens_per_batch");
+  const auto length = sheet.count({"dataset.seq_length", "dataset.seq_len"});
+  if (!tokens || !length) return;
+  const auto samples = std::max<std::int64_t>(1, *tokens / std::max<std::int64_t>(1, *length));
+  const Setting& because = *sheet.find("dataloader.dynamic_batching.max_tokens_per_batch");
+  sheet.say("micro_batch", std::to_string(samples), because);
+  sheet.assume(because, "batches of as many full samples as its tokens hold");
+}
+
 /// Its recipes for retrieval (recipes/retrieval) train an encoder of several texts a sample, and no words.
 void refuse_encoders(const Sheet& sheet) {
   const std::string model = sheet.text("model._target_");
@@ -175,10 +195,20 @@ void take_maxtext_policy(Sheet& sheet) {
 
 /// models/mpt/configuration_mpt.py and its modules: an MLP of two products, learned positions, tied tables unless said.
 void take_mpt(Sheet& sheet) {
+  if (sheet.has("model")) return;
+  const Setting* name = sheet.find("model.name");
+  if (name != nullptr && name->text != "mpt_causal_lm") {
+    for (const auto term : {"hidden", "heads", "kv_heads", "layers", "vocab"}) sheet.unsay(term);
+    return sheet.leave_open("model", "model.name " + name->text + ": a class of one's own", *name);
+  }
   const Setting* width = sheet.find("model.d_model");
-  if (width == nullptr || sheet.has("model")) return;
-  const auto ratio = sheet.count("model.expansion_ratio").value_or(4);
-  sheet.say("ffn", std::to_string(quantity::checked_multiply(ratio, sheet.count("model.d_model").value_or(0))), *width);
+  if (width == nullptr) return;
+  const Setting* ratio = sheet.find("model.expansion_ratio");
+  const double times = ratio == nullptr ? 4 : quantity::parse_real(ratio->text, ratio->where);
+  const double ffn = times * static_cast<double>(sheet.count("model.d_model").value_or(0));
+  constexpr double widest = 1e9;
+  if (!(ffn >= 1 && ffn < widest)) throw quantity::BadInput(ratio->where, "expansion_ratio is no width of an MLP");
+  sheet.say("ffn", std::to_string(static_cast<std::int64_t>(ffn)), *width);
   sheet.by_default("mlp", "gelu", "MPT default");
   sheet.by_default("norm", "layernorm", "MPT default");
   sheet.by_default("bias", sheet.is_on("model.no_bias") ? "none" : "all", "MPT default");
@@ -208,12 +238,14 @@ struct PrimusUsual {
 constexpr PrimusUsual primus_pretrains{"2", "16", "1024"};  ///< trainer_base.yaml
 constexpr PrimusUsual primus_tunes{"1", "128", "2048"};     ///< sft_trainer.yaml
 
-/// sft_trainer.yaml, lora: adapters as Megatron-Bridge names them.
+/// sft_trainer.yaml, lora: adapters as Megatron-Bridge names them; its own experiments say the scheme alone.
 void take_primus_adapters(Sheet& sheet) {
-  if (!sheet.is_on("lora.enabled")) return;
-  const Setting& enabled = sheet.said("lora.enabled");
+  const std::string scheme = sheet.text("peft");
+  const bool named = scheme == "lora" || scheme == "dora";
+  if (!named && !sheet.is_on("lora.enabled")) return;
+  const Setting& enabled = named ? *sheet.find("peft") : sheet.said("lora.enabled");
   sheet.say("framework", "megatron-bridge", enabled);
-  sheet.say("method", "lora", enabled);
+  sheet.say("method", named ? scheme : "lora", enabled);
   sheet.take("lora_rank", {"lora.dim"});
   sheet.take("lora_dropout", {"lora.dropout"});
   take_targets(sheet, {"lora.target_modules"});
@@ -231,8 +263,10 @@ void automodel_rules(Sheet& sheet) {
   take_automodel_adapters(sheet);
   // components/models/common/utils.py, TEFp8Config
   if (const Setting* fp8 = sheet.find({"model.backend.te_fp8.recipe", "model.backend.te_fp8._target_"})) {
-    sheet.say("compute", "fp8-e4m3", *fp8);
+    sheet.say("compute", fp8->text == "mxfp8" ? fp8->text : "fp8-e4m3", *fp8);
   }
+  take_fused_adam(sheet);
+  take_token_budget(sheet);
   if (sheet.count("distributed.ep_size").value_or(1) > 1) {  // components/moe/parallelizer.py, apply_fsdp
     sheet.by_default("reshard", "0", "NeMo AutoModel default");
   }
@@ -289,7 +323,7 @@ void llm_foundry_rules(Sheet& sheet) {
   take_composer_sharding(sheet);
   if (sheet.text("precision") == "amp_fp8") sheet.say("compute", "fp8-e4m3", *sheet.find("precision"));
   if (const Setting* rank = sheet.find("model.peft_config.r")) {
-    sheet.say("method", "lora", *rank);
+    sheet.say("method", adapter_method(sheet, "", "model.peft_config.use_dora"), *rank);
     sheet.say("lora_rank", rank->text, *rank);
     take_targets(sheet, {"model.peft_config.target_modules"});
   }
@@ -321,10 +355,12 @@ void take_primus_defaults(Settings& settings) {
 void primus_rules(Sheet& sheet) {
   const Setting& framework =
       *sheet.find({"modules.pre_trainer.framework", "modules.sft_trainer.framework", "modules.post_trainer.framework"});
-  if (framework.text != "megatron") {
+  const bool by_bridge = framework.text == "megatron_bridge";
+  if (framework.text != "megatron" && !by_bridge) {
     throw quantity::BadInput(framework.where, "framework " + quantity::quoted(framework.text) + " is not read",
-                             "known are megatron, torchtitan and maxtext");
+                             "known are megatron and megatron_bridge, and torchtitan and maxtext by their batch");
   }
+  if (by_bridge) sheet.say("framework", "megatron-bridge", framework);
   take_model_file(sheet);
   take_megatron_model(sheet);
   take_megatron_run(sheet);
