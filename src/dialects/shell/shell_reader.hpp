@@ -186,8 +186,8 @@ class Shell : private ShellWords {
     std::string text;
     int first_line = 0;
   };
-  /// What a shell, on another machine as well, or Slurm is handed: "sbatch <<END", "bash run.sh" of a file written
-  /// here. A text that was handed on hands nothing on.
+  /// The text that a shell, on another machine as well, or Slurm is handed: "sbatch <<END", "bash run.sh" of a file
+  /// written here. A text that was handed on hands nothing on.
   std::optional<Written> handed_on() const;
   void run_handed(const Written& handed);
 

@@ -376,6 +376,8 @@ void primus_rules(Sheet& sheet) {
   }
   const bool shards = sheet.truth("use_distributed_optimizer").value_or(true);
   if (shards) sheet.by_default("sharding", "zero1", "Primus default");
+  if (by_bridge)
+    return sheet.assume("a recipe of Megatron-Bridge's fills what the file leaves open: its batch, length");
   const PrimusUsual& usual = tunes ? primus_tunes : primus_pretrains;
   sheet.by_default("micro_batch", usual.micro_batch, "Primus default");
   sheet.by_default("global_batch", usual.global_batch, "Primus default");
