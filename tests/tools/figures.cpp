@@ -173,9 +173,10 @@ bool is_plain(const json& answer) {
   return groups.size() == 1 && groups[0].at("kind") == "full" && at(answer, "kv.blocks") > 0.0;
 }
 
-/// Bytes of all layers of a plain cache in a block.
+/// Bytes of all layers of a plain cache in a block, where one rank has all: a token's are told of the first.
 Figure block_of_all(const json& answer) {
-  if (!is_plain(answer) || answer.at("question").at("dcp").at("value") != "1") return {};
+  const bool is_one = answer.at("memory").at("ranks").empty() && answer.at("question").at("dcp").at("value") == "1";
+  if (!is_plain(answer) || !is_one) return {};
   return *at(answer.at("kv").at("groups")[0], "page_bytes") * *at(answer.at("kv").at("groups")[0], "layers");
 }
 
