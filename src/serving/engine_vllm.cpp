@@ -90,7 +90,12 @@ std::int64_t graph_count(std::int64_t largest) {
   return 3 + small + large;
 }
 
-bool estimates(const Deployment& deployment) { return deployment.setup.release >= of_vllm::estimates_graphs; }
+/// The second runner found nothing before it ran every model (v1/worker/gpu/model_runner.py of 0.22 to 0.28,
+/// profile_cudagraph_memory).
+bool estimates(const Deployment& deployment) {
+  const bool first = !takes_second_runner(deployment);
+  return deployment.setup.release >= (first ? of_vllm::estimates_graphs : of_vllm::second_runner);
+}
 
 /// Graphs of both modes: what logs of 8B to 70B models show, 0.17 to 1.03 GiB. The estimate is uncertain by half a GiB.
 Bytes graph_bytes(const Deployment& deployment) {
@@ -99,10 +104,14 @@ Bytes graph_bytes(const Deployment& deployment) {
   return quantity::mib(358) + quantity::mib(4) * (count / deployment.question.layout.tp);
 }
 
-/// Windows hold what is scheduled beyond them: one batch, or two where steps are scheduled ahead, or one a stage.
+/// Windows hold what is scheduled beyond them: one batch (v1/kv_cache_interface.py, max_admission_blocks_per_request),
+/// and from 0.26 on as many as may be at work at once: one a stage, and one more where steps are scheduled ahead, which
+/// the first runner does with one stage alone (config/vllm.py, max_concurrent_batches).
 std::int64_t in_flight(const Deployment& deployment, std::int64_t tokens) {
-  const std::int64_t ahead = deployment.setup.release >= of_vllm::larger_share ? 2 : 1;
-  return std::max(ahead, deployment.question.layout.pp) * tokens;
+  if (deployment.setup.release < of_vllm::settles_tokens) return tokens;
+  const std::int64_t stages = deployment.question.layout.pp;
+  const bool ahead = deployment.setup.ahead && (stages == 1 || takes_second_runner(deployment));
+  return (stages + (ahead ? 1 : 0)) * tokens;
 }
 
 bool keeps_any_positions(const Deployment& deployment) {

@@ -19,6 +19,16 @@ namespace {
 /// CUDA's context with kernels loaded (RTX 6000 Ada, pytorch issue 86509).
 constexpr Bytes cuda_context = quantity::mib(426);
 
+/// A family whose models run in the second runner before most others do.
+struct SecondRunner {
+  std::string_view family;
+  EngineRelease since;
+};
+
+constexpr SecondRunner second_runners[] = {
+#include "releases/second_runners.inc"
+};
+
 /// A part of the profile run that may be its peak.
 struct Peak {
   std::string_view label;
@@ -48,9 +58,10 @@ Peak forward_peak(const Deployment& deployment, std::int64_t tokens) {
 /// nothing: 17 (Mistral-Small-3.2, the same table). The second runner draws from 16-bit logits as they are
 /// (v1/worker/gpu/sample/sampler.py); with every parameter set it copies them to 32 bits, masks them and makes them
 /// probabilities.
-double bytes_of_logit(const EngineRelease& release) {
+double bytes_of_logit(const Deployment& deployment) {
+  const EngineRelease& release = deployment.setup.release;
   if (release >= of_vllm::warms_up_sampling) return 2.0 + 4.0 + 4.0 + 4.0;
-  if (release >= of_vllm::second_runner) return 2.0;
+  if (takes_second_runner(deployment)) return 2.0;
   return release >= of_vllm::fused_sampler ? 17.0 : 38.5;
 }
 
@@ -64,7 +75,7 @@ Peak sampler_peak(const Deployment& deployment, std::int64_t tokens) {
   const bool samples = draws(deployment) && (release >= of_vllm::larger_chunks || tokens > 512);
   const std::int64_t rows = samples ? std::min(deployment.setup.max_sequences, tokens) : 0;
   const auto logits = static_cast<double>(product(rows, deployment.question.model.shape.vocab));
-  return {"profile run: sampler", quantity::bytes(std::llround(bytes_of_logit(release) * logits)),
+  return {"profile run: sampler", quantity::bytes(std::llround(bytes_of_logit(deployment) * logits)),
           "max_seqs x vocab x bytes of the sampler a logit",
           "vLLM v1/worker/gpu_worker.py, determine_available_memory"};
 }
@@ -86,7 +97,7 @@ Peak compile_peak(const Deployment& deployment, const Stage& stage, std::int64_t
 /// penalties.py, output_bin_counts and prompt_bin_mask): Qwen3-14B holds 0.27 GiB beside its weights with 256
 /// sequences and 0.51 with 512 (samilazrak/vllm-optimization-lab results/raw).
 void hold_sampler(const Deployment& deployment, RankMemory& memory) {
-  if (deployment.setup.release < of_vllm::second_runner || !draws(deployment)) return;
+  if (!takes_second_runner(deployment) || !draws(deployment)) return;
   const std::int64_t words = quantity::ceil_divide(deployment.question.model.shape.vocab, 32);
   const std::int64_t row = product(layers::fp32_width, deployment.question.model.shape.vocab + words);
   memory.holdings.push_back({"sampler", "sampling: counts of tokens",
@@ -112,7 +123,29 @@ Bytes encoder_peak(const spec::Tower& tower, std::int64_t items, std::int64_t tp
   return quantity::bytes(product(items, tower.positions, layers::half_width, width));
 }
 
+bool is_named_second(const spec::Shape& shape, const EngineRelease& release) {
+  return std::ranges::any_of(
+      second_runners, [&](const SecondRunner& row) { return row.family == shape.family && release >= row.since; });
+}
+
 }  // namespace
+
+/// Before 0.24 nothing quantized was run by it, and before 0.25 nothing that sees or hears was named
+/// (vllm config/vllm.py, _is_default_v2_model_runner_model).
+bool takes_second_runner(const Deployment& deployment) {
+  const EngineRelease& release = deployment.setup.release;
+  const spec::Question& question = deployment.question;
+  const spec::Shape& shape = question.model.shape;
+  if (release >= of_vllm::second_runner) return true;
+  if (!draws(deployment)) return false;
+  const bool named = is_named_second(shape, release);
+  if (release >= of_vllm::dense_in_second) {
+    const bool keeps = std::ranges::any_of(deployment.layers_kept, keeps_state);
+    return named || (shape.moe.experts == 0 && !keeps);
+  }
+  const bool whole = release >= of_vllm::second_quantized || formats::is_plain(question.serving.quant);
+  return named && shape.towers.empty() && whole;
+}
 
 /// A step encodes images of as many tokens as its own, and one at least (vLLM v1/core/encoder_cache_manager.py,
 /// compute_mm_encoder_budget); the profile run takes that many of the kind with most tokens
@@ -121,6 +154,7 @@ EncoderRun encoder_run(const Deployment& deployment, std::int64_t tokens) {
   const auto& question = deployment.question;
   EncoderRun run;
   if (question.training.towers == spec::TowerUse::absent) return run;
+  if (deployment.setup.release < of_vllm::second_encodes && takes_second_runner(deployment)) return run;
   for (const spec::Tower& tower : question.model.shape.towers) {
     const std::int64_t of_item = tower.positions / std::max<std::int64_t>(tower.merged, 1);
     if (of_item <= 0) continue;

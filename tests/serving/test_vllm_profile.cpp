@@ -50,7 +50,40 @@ TEST_CASE("nothing is compiled before kernels were joined, nor in eager mode") {
 // v1/worker/gpu/sample/penalties.py: 256 rows of 151,936 counts and of 4,748 words of bits, in 32 bits each.
 TEST_CASE("the second runner counts the tokens of each sequence") {
   CHECK(held(at("0.29", qwen_on_l40s), "sampler") == Approx(256.0 * (151'936 + 4'748) * 4 / 1073741824.0));
-  CHECK(held(at("0.28", qwen_on_l40s), "sampler") == 0.0);
+  CHECK(held(at("0.21", qwen_on_l40s), "sampler") == 0.0);
+}
+
+// vllm config/vllm.py of these releases, DEFAULT_V2_MODEL_RUNNER_ARCHITECTURES and _is_default_v2_model_runner_model.
+TEST_CASE("models come to the second runner a release at a time") {
+  struct Run {
+    const char* model;
+    const char* quant;
+    const char* last;  // release in which the first runner has it
+    const char* first;
+  };
+  for (const Run& run : std::vector<Run>{{"qwen3-14b", "bf16", "0.21", "0.22"},
+                                         {"llama-3.1-8b", "bf16", "0.22", "0.23"},
+                                         {"llama-3.1-8b", "fp8", "0.23", "0.24"},
+                                         {"qwen1.5-moe-a2.7b", "bf16", "0.23", "0.24"},
+                                         {"qwen2.5-7b", "bf16", "0.24", "0.25"},
+                                         {"qwen3-30b-a3b", "bf16", "0.28", "0.29"},
+                                         {"qwen3-next-80b-a3b", "fp8", "0.28", "0.29"}}) {
+    INFO(run.model);
+    const auto sampler = [&](const char* release) {
+      return held(at(release, {"model", run.model, "quant", run.quant, "gpu", "h200-sxm"}), "sampler");
+    };
+    CHECK(sampler(run.last) == 0.0);
+    CHECK(sampler(run.first) > 0.0);
+  }
+}
+
+// v1/worker/gpu/model_runner.py of 0.22 to 0.28, profile_cudagraph_memory: MiniCPM5-1B on an RTX 4090 D under 0.23.0,
+// "Available KV cache memory: 11.54 GiB" of 0.6 of it (datawhalechina/self-llm, MiniCPM5-1B).
+TEST_CASE("the second runner took graphs out of no cache at first") {
+  const std::vector<std::string> words{"model", "minicpm5-1b",     "gpu", "rtx-4090-d", "context",
+                                       "4096",  "memory_fraction", "0.6"};
+  const auto pool = quantity::in_bytes(serving::serve(test::served(at("0.23", words))).memory.pool);
+  CHECK(static_cast<double>(pool) / 1073741824.0 == Approx(11.54).epsilon(0.02));
 }
 
 // vLLM 0.11, Mistral-Small-3.2 and Llama-3.1-8B on H100 (llm-d-planner docs/empirical-vllm-memory-results.md) sort

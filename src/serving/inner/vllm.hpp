@@ -22,12 +22,19 @@ inline constexpr EngineRelease fused_sampler{0, 17};      // v1/sample/ops/topk_
 inline constexpr EngineRelease larger_share{0, 20};       // config/cache.py: 0.92 instead of 0.90
 inline constexpr EngineRelease estimates_graphs{0, 21};   // v1/worker/gpu_worker.py: graphs come out of the cache
 inline constexpr EngineRelease caches_states{0, 27};      // prefixes of hybrids are cached unasked (vllm pull 50991)
-inline constexpr EngineRelease second_runner{0, 29};      // v1/worker/gpu/model_runner.py for every model
+inline constexpr EngineRelease second_quantized{0, 24};   // config/vllm.py, _is_default_v2_model_runner_model
+inline constexpr EngineRelease dense_in_second{0, 25};    // v1/worker/gpu/model_runner.py for dense models
+inline constexpr EngineRelease settles_tokens{0, 26};     // config/vllm.py, max_in_flight_tokens
+inline constexpr EngineRelease second_encodes{0, 27};     // v1/worker/gpu/model_runner.py: profile_run encodes images
+inline constexpr EngineRelease second_runner{0, 29};      // it runs every model, and estimates graphs
 inline constexpr EngineRelease exports_states{0, 33};     // kernels that hand out the state inside a prompt
 inline constexpr EngineRelease warms_up_sampling{0, 33};  // SamplingParams.for_sampler_warmup in the profile run
 inline constexpr EngineRelease newest{0, 33};
 
 }  // namespace of_vllm
+
+/// Whether the second of vLLM's model runners takes this model.
+bool takes_second_runner(const Deployment& deployment);
 
 /// The encoder's part of a profile run: images as many as a step takes.
 struct EncoderRun {
