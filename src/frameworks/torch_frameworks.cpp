@@ -292,6 +292,20 @@ Profile unsloth_profile(const Run& run) {
   return p;
 }
 
+/// axolotl takes kernels like unsloth's for adapters unasked (axolotl 0.19.0 utils/schemas/config.py,
+/// check_auto_enable_lora_kernels; kernels/lora.py, LoRA_MLP and LoRA_QKV): not where samples are compared, not beside
+/// 8-bit matrices, and in releases before dropout came to them with none.
+Profile axolotl_profile(const Run& run) {
+  const spec::Training& training = run.training;
+  Profile p = transformers_profile(run);
+  const bool adapts = training.method == Method::lora || training.method == Method::qlora;
+  const bool plain = training.algorithm == spec::Algorithm::sft && training.adapter.dropout == 0.0;
+  const bool wide = training.precision.weights != formats::Dtype::int8;
+  p.adapters.in_place = adapts && plain && wide;
+  p.mlp.fused_glu = p.adapters.in_place;
+  return p;
+}
+
 /// transformers' model in train.py of AnswerDotAI/fsdp_qlora.
 Profile fsdp_qlora_profile(const Run& run) {
   const spec::Training& training = run.training;

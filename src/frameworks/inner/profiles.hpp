@@ -35,6 +35,7 @@ Profile deepspeed_profile(const Run& run);
 Profile transformers_profile(const Run& run);
 Profile accelerate_profile(const Run& run);
 Profile trl_profile(const Run& run);
+Profile axolotl_profile(const Run& run);
 Profile unsloth_profile(const Run& run);
 Profile liger_profile(const Run& run);
 
