@@ -41,9 +41,10 @@ TEST_CASE("the backward pass of the MLP has three tensors of its width, where au
 // utils/schemas/config.py, check_auto_enable_lora_kernels, takes them unasked.
 TEST_CASE("axolotl's own kernels for adapters hold no more of a token than they were measured to") {
   const auto peak = [](const std::string& model, const char* seq) {
-    const std::string words = " --framework axolotl --method lora --lora-rank 16 --lora-targets all-linear"
-                              " --micro-batch 1 --recompute full --attention flash --fused-kernels 1"
-                              " --loss fused-linear --gpu rtx-5090 --seq ";
+    const std::string words =
+        " --framework axolotl --method lora --lora-rank 16 --lora-targets all-linear"
+        " --micro-batch 1 --recompute full --attention flash --fused-kernels 1"
+        " --loss fused-linear --gpu rtx-5090 --seq ";
     return static_cast<double>(in_bytes(Asked("--model " + model + words + seq).walk().peak().alive.total())) /
            1073741824.0;
   };

@@ -159,14 +159,14 @@ TEST_CASE("vLLM's groups of layers draw blocks from one pool") {
   CHECK(in_bytes(answer.memory.needed) == layer * 131072 + layer * window * 16 + null_block);
 }
 
-// Gemma 4 31B in 16 bits on a card of Kaggle's, vLLM 0.23.0: 28.41 GiB of cache are 2.98 requests of 32,768 tokens, each
-// of five groups of windowed layers and one of layers that see all. From 0.26 on two steps of 8,192 tokens may be at work
-// (config/vllm.py, max_in_flight_tokens).
+// Gemma 4 31B in 16 bits on a card of Kaggle's, vLLM 0.23.0: 28.41 GiB of cache are 2.98 requests of 32,768 tokens,
+// each of five groups of windowed layers and one of layers that see all. From 0.26 on two steps of 8,192 tokens may be
+// at work (config/vllm.py, max_in_flight_tokens).
 TEST_CASE("windows hold what steps at work have not settled") {
   const auto needed = [](const char* release) {
     const auto answer = serving::serve(
-        test::served({"model", "gemma-4-31b", "gpu", "rtx-pro-6000-blackwell", "engine", "vllm", "engine_version", release,
-                      "context", "32768", "concurrency", "1", "batched_tokens", "8192", "max_seqs", "20"}));
+        test::served({"model", "gemma-4-31b", "gpu", "rtx-pro-6000-blackwell", "engine", "vllm", "engine_version",
+                      release, "context", "32768", "concurrency", "1", "batched_tokens", "8192", "max_seqs", "20"}));
     return static_cast<double>(in_bytes(answer.memory.needed)) / 1073741824.0;
   };
   CHECK(needed("0.23") == Approx(28.41 / 2.98).epsilon(2e-3));
