@@ -180,14 +180,12 @@ std::optional<fs::path> snapshot(const fs::path& repository, const std::string& 
   return is_folder(folder) ? std::optional(folder) : std::nullopt;
 }
 
-/// The GGUF of that quantization, as file names say it.
+/// The GGUF of that quantization.
 std::optional<fs::path> gguf_of(const fs::path& folder, const std::string& quant) {
   std::error_code error;
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const auto name = quantity::to_lower(entry.path().filename().string());
-    const bool first = name.find("-of-") == std::string::npos || name.find("-00001-of-") != std::string::npos;
-    if (name.ends_with(".gguf") && first && name.find(quant) != std::string::npos) files.push_back(entry.path());
+    if (is_gguf_of(entry.path().filename().string(), quant)) files.push_back(entry.path());
   }
   std::ranges::sort(files);
   return files.empty() ? std::nullopt : std::optional(files.front());
@@ -201,6 +199,12 @@ bool is_known_absent(const HubName& name, const std::string& file, const HubEnvi
   const auto repository = hub.cache / folder_name(name.id);
   const auto commit = commit_of(repository, name.revision);
   return commit && fs::exists(repository / ".no_exist" / *commit / file, error);
+}
+
+bool is_gguf_of(std::string_view file, std::string_view quant) {
+  const auto name = quantity::to_lower(file);
+  const auto says = [&](std::string_view part) { return name.find(part) != std::string::npos; };
+  return name.ends_with(".gguf") && says(quant) && !says("mmproj") && (!says("-of-") || says("-00001-of-"));
 }
 
 std::optional<dialects::Reading> read_cached(const HubName& name, const HubEnvironment& hub) {

@@ -47,6 +47,10 @@ std::string_view without_hub(std::string_view text);
 /// Empty where a text is no such name.
 std::optional<HubName> hub_name(std::string_view text);
 
+/// Whether a file is a model's GGUF of a quantization as file names say it, the first of each split; a projector that
+/// lies beside it is none. \param quant  empty: of any
+bool is_gguf_of(std::string_view file, std::string_view quant);
+
 /// A model as the cache holds it: its configuration and the headers of its weights; empty where it holds neither.
 std::optional<dialects::Reading> read_cached(const HubName& name, const HubEnvironment& hub);
 

@@ -167,16 +167,9 @@ void add_modelopt(const Repository& repository, const HubName& name, dialects::R
   }
 }
 
-/// The files that are asked for, the first of each split.
 std::vector<std::string> gguf_files(const std::vector<std::string>& files, const HubName& name) {
-  std::vector<std::string> found;
-  for (const auto& file : files) {
-    const std::string lower = quantity::to_lower(file);
-    const bool first = lower.find("-of-") == std::string::npos || lower.find("-00001-of-") != std::string::npos;
-    const bool asked = name.quant.empty() || lower.find(name.quant) != std::string::npos;
-    if (lower.ends_with(".gguf") && first && asked && lower.find("mmproj") == std::string::npos) found.push_back(file);
-  }
-  return found;
+  return quantity::mapped_if(files, std::identity(),
+                             [&](const std::string& file) { return is_gguf_of(file, name.quant); });
 }
 
 dialects::Reading gguf_reading(const Repository& repository, const HubName& name) {

@@ -223,6 +223,15 @@ TEST_CASE("A repository of GGUF files is asked for one of them") {
   CHECK_THAT(problem_of(server), Contains("2 GGUF files"));
 }
 
+TEST_CASE("A file is a model's GGUF by its quantization, the first of a split and no projector") {
+  CHECK(cli::is_gguf_of("Model-Q4_K_M.GGUF", "q4_k_m"));
+  CHECK(cli::is_gguf_of("UD/m-Q8_0-00001-of-00002.gguf", ""));
+  CHECK_FALSE(cli::is_gguf_of("UD/m-Q8_0-00002-of-00002.gguf", ""));
+  CHECK_FALSE(cli::is_gguf_of("m-Q8_0.gguf", "q4_k_m"));
+  CHECK_FALSE(cli::is_gguf_of("mmproj-F16.gguf", "f16"));
+  CHECK_FALSE(cli::is_gguf_of("m-Q4_K_M.safetensors", "q4_k_m"));
+}
+
 TEST_CASE("A list of files in pages is read to its end") {
   const std::string list = "/api/models/org/name/tree/main?recursive=1";
   const HttpServer server([&](const std::string& request) {

@@ -23,6 +23,11 @@ struct Told {
   int line = 0;
   bool is_cut = false;      ///< into slices, of which the table says no names
   bool has_others = false;  ///< amounts of memory without a name
+
+  void add(Card card, int at) {
+    cards.push_back(std::move(card));
+    if (line == 0) line = at;
+  }
 };
 
 /// The number of "17878MiB", of " 23028 MiB" and of "23028".
@@ -42,8 +47,7 @@ bool begin_card(std::string_view cell, int line, Told& told) {
   cell = quantity::trim(cell);
   const auto mode = cell.find_last_of(' ');
   if (mode == cell.npos) return false;
-  told.cards.push_back({.name = std::string(quantity::trim(cell.substr(0, mode)))});
-  if (told.line == 0) told.line = line;
+  told.add({.name = std::string(quantity::trim(cell.substr(0, mode)))}, line);
   return true;
 }
 
@@ -98,8 +102,7 @@ Told list(std::string_view text) {
     const auto colon = line.find(": ");
     if (line.starts_with("GPU ") && end != line.npos && colon < end) {
       whole = line.substr(colon + 2, end - colon - 2);
-      told.cards.push_back({.name = whole});
-      if (told.line == 0) told.line = number;
+      told.add({.name = whole}, number);
     } else if (line.starts_with("MIG ") && !told.cards.empty()) {
       if (told.cards.back().name == whole) told.cards.pop_back();
       told.cards.push_back({.name = whole + " MIG " + std::string(words_of_line(line)[1])});
@@ -117,10 +120,7 @@ Told log(std::string_view text) {
     const auto key = quantity::trim(line.substr(0, colon));
     auto value = colon == line.npos ? std::string_view() : quantity::trim(line.substr(colon + 3));
     if (colon == line.npos) part = key;
-    if (key == "Product Name") {
-      told.cards.push_back({.name = std::string(value)});
-      if (told.line == 0) told.line = number;
-    }
+    if (key == "Product Name") told.add({.name = std::string(value)}, number);
     if (told.cards.empty()) return;
     Card& card = told.cards.back();
     if (part == "MIG Mode" && key == "Current" && value == "Enabled") told.is_cut = true;
@@ -182,8 +182,7 @@ Told query(std::string_view text, std::string_view place) {
       card.free_with_reserved = true;
     }
     told.is_cut = told.is_cut || field(header, row, "mig.mode.current") == "Enabled";
-    told.cards.push_back(std::move(card));
-    if (told.line == 0) told.line = number;
+    told.add(std::move(card), number);
   });
   return told;
 }
@@ -214,8 +213,7 @@ std::optional<Told> rows_alone(std::string_view text) {
       if (is_amount(field)) card.total = std::max(card.total, mib(field));
       told.has_others = told.has_others || is_amount(field);
     }
-    told.cards.push_back(std::move(card));
-    if (told.line == 0) told.line = number;
+    told.add(std::move(card), number);
   });
   return fits && !told.cards.empty() ? std::optional(std::move(told)) : std::nullopt;
 }

@@ -13,6 +13,12 @@ void take(Sheet& sheet, std::string_view key, std::string_view term, std::string
   sheet.by_default(term, usual, "LLaMA-Factory default");
 }
 
+void leave_ranks_open(Sheet& sheet) {
+  sheet.assume(spec::Assumption{
+      .words = "tensor parallelism over all accelerators that are visible, whose number no key says: say --tp",
+      .term = "tp"});
+}
+
 void take_vllm(Sheet& sheet) {
   take(sheet, "vllm_maxlen", "context", "4096");
   take(sheet, "vllm_gpu_util", "memory_fraction", "0.7");
@@ -22,9 +28,7 @@ void take_vllm(Sheet& sheet) {
     sheet.say("max_loras", "1", *adapter);
     take(sheet, "vllm_max_lora_rank", "lora_rank", "32");
   }
-  sheet.assume(spec::Assumption{
-      .words = "tensor parallelism over all accelerators that are visible, whose number no key says: say --tp",
-      .term = "tp"});
+  leave_ranks_open(sheet);
 }
 
 void take_sglang(Sheet& sheet) {
@@ -32,9 +36,7 @@ void take_sglang(Sheet& sheet) {
   take(sheet, "sglang_mem_fraction", "memory_fraction", "0.7");
   const Setting* ranks = sheet.find("sglang_tp_size");
   if (ranks != nullptr && !ranks->text.starts_with('-')) return sheet.say("tp", ranks->text, *ranks);
-  sheet.assume(spec::Assumption{
-      .words = "tensor parallelism over all accelerators that are visible, whose number no key says: say --tp",
-      .term = "tp"});
+  leave_ranks_open(sheet);
 }
 
 void take_weights(Sheet& sheet, bool quantizes) {

@@ -228,14 +228,15 @@ std::optional<std::int64_t> number_in(std::string_view name, std::string_view pa
   return rest.empty() && number > 0 ? number : std::nullopt;
 }
 
-/// A name without what is before it or left out: SageMaker's "ml." of EC2's, Azure's "standard_".
+/// A name without what is left out of it: Azure's "standard_".
 std::optional<std::int64_t> number_of(std::string_view name, const Row& row) {
   constexpr std::string_view azure = "standard_";
   const auto pattern = name.starts_with(azure) ? row.pattern : quantity::without_start(row.pattern, azure);
-  return number_in(quantity::without_start(name, "ml."), pattern);
+  return number_in(name, pattern);
 }
 
 std::optional<Instance> instance_of(std::string_view name) {
+  name = quantity::without_start(name, "ml.");  // SageMaker's, of EC2's
   for (const Row& row : rows) {
     const auto number = number_of(name, row);
     if (!number) continue;
@@ -248,7 +249,8 @@ std::optional<Instance> instance_of(std::string_view name) {
 
 std::optional<Instance> find_instance(std::string_view name) {
   const std::string lower = quantity::to_lower(quantity::trim(name));
-  for (const char blank : {'-', '_'}) {
+  constexpr std::string_view blanks = "-_";  // that stand for the spaces of a name that has some
+  for (const char blank : blanks.substr(0, lower.find(' ') == lower.npos ? 1 : blanks.size())) {
     std::string joined = lower;
     std::ranges::replace(joined, ' ', blank);
     if (const auto found = instance_of(joined)) return found;
