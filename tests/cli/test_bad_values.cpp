@@ -155,7 +155,7 @@ void check_contradiction(const quantity::BadInput& error) {
 
 }  // namespace
 
-TEST_CASE("of two options that contradict each other the error says both, and why") {
+TEST_CASE("of two options that contradict each other the error says both, and why", "[long]") {
   std::mt19937 random(7);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same pairs on every machine
   const auto any = [&](const auto& list) { return list[random() % list.size()]; };
   int contradictions = 0;
