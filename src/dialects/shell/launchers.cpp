@@ -5,8 +5,11 @@
 #include "quantity/lists.hpp"
 #include "quantity/parse.hpp"
 #include "quantity/text.hpp"
+#include "read/presets.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <set>
 
 namespace llmcalc::dialects {
 namespace {
@@ -45,7 +48,9 @@ void take_visible(Sheet& sheet) {
   const auto visible = 1 + std::ranges::count(devices, ',');
   const Setting* held = counted(sheet, {"container.gpus"});
   if (held != nullptr && value_of(*held) < visible) return;  // a container sees no more than it is given
-  sheet.say("gpus", std::to_string(visible), *list);
+  const Setting* nodes = counted(sheet, {"slurm.nodes"});    // on each of which a training runs
+  const auto ranks = nodes == nullptr || sheet.reading().serves ? 1 : value_of(*nodes);
+  sheet.say("gpus", std::to_string(quantity::checked_multiply(std::int64_t{visible}, ranks)), *list);
 }
 
 /// Kubeflow tells torchrun how many machines there are, where its own options do not (PET_NNODES).
@@ -69,6 +74,25 @@ bool is_called(std::string_view word, std::string_view name) {
   if (name.ends_with('*')) return base_name(word).starts_with(name.substr(0, name.size() - 1));
   if (name.find('/') == std::string_view::npos) return base_name(word) == name;
   return word == name || (word.ends_with(name) && word[word.size() - name.size() - 1] == '/');
+}
+
+/// Names that several sizes of memory have, as Ray's A100 and Slurm's: the catalogue tells them apart by a number
+/// behind the name, and gives the name alone to one of them.
+void assume_memory(const Setting& gpu, Sheet& sheet) {
+  const std::string beginning = quantity::to_lower(gpu.text) + "-";
+  const auto is_size = [&](std::string_view name) {
+    return name.starts_with(beginning) && quantity::is_digit(name.substr(beginning.size())[0]);
+  };
+  std::set<std::int64_t> sizes;
+  std::string taken;
+  for (const auto& preset : Catalogue().accelerators_beginning(gpu.text)) {
+    const auto gib = std::llround(quantity::in_gib(preset.accelerator.memory_nominal));
+    if (is_size(preset.accelerator.id) || std::ranges::any_of(preset.aliases, is_size)) sizes.insert(gib);
+    if (quantity::contains(preset.aliases, quantity::to_lower(gpu.text))) taken = std::to_string(gib);
+  }
+  if (sizes.size() < 2 || taken.empty()) return;
+  const auto listed = quantity::joined(sizes, " or ", [](std::int64_t gib) { return std::to_string(gib); });
+  sheet.assume(gpu, gpu.text + " has " + listed + " GiB, " + taken + " is taken", "gpu");
 }
 
 }  // namespace
@@ -98,7 +122,10 @@ void take_processes(const Settings& launcher, Reading& reading) {
 void take_machines(const Settings& launcher, Reading& reading) {
   const Reader reader(no_files);
   Sheet sheet(launcher, reading, reader);
-  if (const Setting* gpu = sheet.find({"container.gpu", "slurm.gpu"})) sheet.say("gpu", gpu->text, *gpu);
+  if (const Setting* gpu = sheet.find({"container.gpu", "slurm.gpu"})) {
+    sheet.say("gpu", gpu->text, *gpu);
+    assume_memory(*gpu, sheet);
+  }
   if (const Setting* version = sheet.find("container.version"); version != nullptr && reading.serves) {
     sheet.say("engine_version", version->text, *version);
   }

@@ -1,7 +1,9 @@
 // Tasks of those who rent machines for a script (SkyPilot, dstack), the directives of Slurm, and the commands that
 // llama-swap starts in turns.
 #include "dialects/shell/containers.hpp"
+#include "quantity/lists.hpp"
 #include "quantity/text.hpp"
+#include "read/presets.hpp"
 
 #include <fmt/format.h>
 
@@ -46,7 +48,7 @@ std::optional<Accelerators> accelerators_in(const Node* node) {
 void take_accelerators(const Node& file, Task& task) {
   const auto found = accelerators_in(below(&file, {"resources", "accelerators"}));
   if (!found) return;
-  const std::string type(gpu_of_label("accelerator", found->type));
+  const std::string type(gpu_of_label("accelerator", "skypilot-" + found->type));
   task.machines.put({"slurm.gpu", type.empty() ? quantity::to_lower(found->type) : type, {}, found->where, {}});
   task.machines.put({"slurm.gpus_per_node", found->count, {}, found->where, {}});
   if (found->several) {
@@ -141,13 +143,22 @@ Resource rented(const Node& gpu) {
   return found;
 }
 
+/// "nvidia" of "nvidia:80GB:8" (the same, AcceleratorVendor).
+bool is_vendor(std::string_view name) {
+  return quantity::contains(Catalogue().accelerators(), name,
+                            [](const auto& each) { return quantity::to_lower(each.accelerator.vendor); });
+}
+
 void take_rented(const Node* gpu, Task& task) {
   if (gpu == nullptr) return;
   const Resource found = rented(*gpu);
   const std::string label = found.memory.empty() ? found.type : found.type + "-" + found.memory;
   const std::string type(gpu_of_label("accelerator", label));
   task.machines.put({"slurm.gpus_per_node", found.count, {}, gpu->where, {}});
-  if (!found.type.empty()) {
+  if (!found.type.empty() && type.empty() && is_vendor(found.type)) {
+    task.assumed.push_back(fmt::format("gpu ({}): any accelerator of {}'s{} will do, say --gpu", gpu->where, found.type,
+                                       found.memory.empty() ? std::string() : " with " + found.memory));
+  } else if (!found.type.empty()) {
     task.machines.put({"slurm.gpu", type.empty() ? found.type : type, {}, gpu->where, {}});
   } else if (!found.memory.empty()) {
     task.assumed.push_back(fmt::format("gpu ({}): any accelerator of {} will do, say --gpu", gpu->where, found.memory));
