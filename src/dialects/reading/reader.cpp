@@ -68,7 +68,8 @@ Reading Reader::file(std::string_view text, std::string_view place) const {
   if (is_script) return command(text, place);
   if (auto cards = read_nvidia_smi(text, place)) return *std::move(cards);
   if (auto packages = read_requirements(text, place)) return *std::move(packages);
-  if (const auto commands = commands_in(text)) return command(*commands, place);
+  const bool is_recipe = text.find("\ncompatible_strategies:") != text.npos;  // of vLLM's, whose guide has others
+  if (const auto commands = is_recipe ? std::nullopt : commands_in(text)) return command(*commands, place);
   refuse_python(text, place);
   if (const auto commands = commands_in_rules(text)) return command(*commands, place);
   if (looks_like_dockerfile(text)) {

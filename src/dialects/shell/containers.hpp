@@ -104,6 +104,9 @@ std::vector<LaunchCommand> kaito_launches(const Node& file, std::string_view pla
 /// The servers of a chart's values; none where a file is none of vLLM's production stack.
 std::vector<LaunchCommand> helm_launches(const Node& file, std::string_view place);
 
+/// The server of a recipe of vLLM's; none where a file is none.
+std::vector<LaunchCommand> recipe_launches(const Node& file);
+
 /// The servers that the services of a file start, with what its ServingRuntime says; none where it holds no service.
 std::vector<LaunchCommand> kserve_launches(const Node& file, std::string_view place);
 

@@ -1,5 +1,6 @@
 
 #include "dialects/shell/containers.hpp"
+#include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 
 #include <iterator>
@@ -215,11 +216,49 @@ std::vector<LaunchCommand> helm_launches(const Node& file, std::string_view plac
     if (const Node* extra = below(config, {"extraArgs"})) {
       for (const Node& word : extra->items) add_option(launch, word.text, {}, word);
     }
+    if (below(&spec, {"raySpec"}) == nullptr) assume_one_of(spec.find("replicaCount"), launch);
+    if (const Node* beside = spec.find("extraArgs")) {
+      launch.assumed.push_back("extraArgs (" + beside->where + ") are read within vllmConfig alone, as the chart does");
+    }
     if (const Node* count = spec.find("requestGPU"))
       put(launch, "container.gpus", of_all_pods(spec, *count), count->where);
     found.push_back(std::move(launch));
   }
   return found;
+}
+
+/// A recipe of vLLM's (vllm-project/recipes, src/lib/command-synthesis.js): its default variant by tensor parallelism,
+/// with the arguments of all, of the features that are on unasked, and of the variant.
+std::vector<LaunchCommand> recipe_launches(const Node& file) {
+  const Node* variant = below(&file, {"variants", "default"});
+  const Node* model = below(variant, {"model_id"});
+  if (model == nullptr) model = below(&file, {"model", "model_id"});
+  if (variant == nullptr || model == nullptr) return {};
+  LaunchCommand launch;
+  add_words(launch, *model, {"vllm", "serve", model->text});
+  const auto add_all = [&](const Node* arguments) {
+    for (const Node& word : arguments == nullptr ? std::vector<Node>() : arguments->items)
+      add_words(launch, word, {word.text});
+  };
+  add_all(below(&file, {"model", "base_args"}));
+  const Node* asked = file.find("opt_in_features");
+  const Node* features = file.find("features");
+  for (const auto& [name, feature] : features == nullptr ? std::vector<Member>() : features->members) {
+    if (asked == nullptr || !quantity::contains(asked->items, name, &Node::text)) add_all(feature.find("args"));
+  }
+  add_all(variant->find("extra_args"));
+  const Node* ranks = variant->find("tp");
+  if (ranks == nullptr) ranks = below(&file, {"strategy_overrides", "single_node_tp", "tp"});
+  add_option(launch, "--tensor-parallel-size", ranks);
+  if (ranks == nullptr || ranks->text.empty()) {
+    launch.assumed.push_back("default (" + variant->where +
+                             "): a recipe takes all cards of a machine where one is not " + "enough, say --tp");
+  }
+  if (const Node* others = file.find("hardware_overrides"); others != nullptr && !others->members.empty()) {
+    launch.assumed.push_back("hardware_overrides (" + others->where +
+                             "): what single accelerators are told is not read");
+  }
+  return {std::move(launch)};
 }
 
 std::vector<LaunchCommand> kserve_launches(const Node& file, std::string_view place) {

@@ -166,8 +166,13 @@ std::int64_t number_in(const Node* node) {
 }
 
 bool is_manifest(const Node& node) {
-  constexpr std::string_view keys[] = {"services",          "kind",          "applications",
-                                       "servingEngineSpec", "docker_server", "model_loading_config"};
+  constexpr std::string_view keys[] = {"services",
+                                       "kind",
+                                       "applications",
+                                       "servingEngineSpec",
+                                       "docker_server",
+                                       "model_loading_config",
+                                       "compatible_strategies"};
   return std::ranges::any_of(keys, [&](std::string_view key) { return node.find(key) != nullptr; });
 }
 
@@ -182,6 +187,7 @@ std::vector<LaunchCommand> containers_in(const Node& file, std::string_view plac
   if (found.empty()) found = ray_launches(file, place, find);
   if (found.empty()) found = helm_launches(file, place);
   if (found.empty()) found = truss_launches(file, place);
+  if (found.empty()) found = recipe_launches(file);
   if (found.empty()) find_containers(file, {}, place, found);
   return found;
 }
