@@ -1,0 +1,107 @@
+// What public files of those who serve had been misread in: labels of cards, tasks of dstack, values of a chart,
+// recipes of vLLM's and configurations of llama-swap, as their programs take them.
+
+#include "dialects/read.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+using namespace llmcalc;
+
+namespace {
+
+/// ray python/ray/util/accelerators/accelerators.py, NVIDIA_A100_80G; GPU feature discovery's nvidia.com/gpu.product.
+constexpr test::PublicFile labelled[] = {
+    {"the size behind the name",
+     "model_loading_config: {model_id: Qwen/Qwen2.5-7B-Instruct}\naccelerator_type: A100-80G\n", "gpu=a100-80"},
+    {"the smaller one", "model_loading_config: {model_id: Qwen/Qwen2.5-7B-Instruct}\naccelerator_type: A100-40G\n",
+     "gpu=a100-40"},
+    {"cards whose name holds another's",
+     "model_loading_config: {model_id: Qwen/Qwen2.5-7B-Instruct}\naccelerator_type: NVIDIA-GH200-480GB\n", "gpu=gh200"},
+    {"more memory than the usual one",
+     "model_loading_config: {model_id: Qwen/Qwen2.5-7B-Instruct}\naccelerator_type: Tesla-V100-SXM2-32GB\n",
+     "gpu=v100-32"},
+};
+
+/// vllm-project/recipes, models; src/lib/command-synthesis.js.
+constexpr test::PublicFile recipes[] = {
+    {"as many cards as the recipe says, and not what its guide writes",
+     "meta: {title: MiniMax-M2.5}\nmodel:\n  model_id: MiniMaxAI/MiniMax-M2.5\n  base_args: [--trust-remote-code]\n"
+     "features:\n  spec_decoding: {args: [--max-num-seqs, '8']}\n  text_only: {args: [--max-model-len, '64']}\n"
+     "opt_in_features: [text_only]\nvariants:\n  default: {precision: fp8, vram_minimum_gb: 276}\n"
+     "  nvfp4: {model_id: nvidia/MiniMax-M2.5-NVFP4}\ncompatible_strategies: [single_node_tp]\n"
+     "strategy_overrides:\n  single_node_tp:\n    tp: 4\nguide: |\n  ```bash\n  vllm serve a/b --kv-cache-dtype fp8\n"
+     "  ```\n",
+     "model=MiniMaxAI/MiniMax-M2.5 tp=4 max_seqs=8 context=- kv_dtype=-"},
+    {"what the variant has of its own",
+     "model: {model_id: a/b}\nvariants:\n  default: {model_id: a/b-FP8, tp: 2, extra_args: [--kv-cache-dtype, fp8]}\n"
+     "compatible_strategies: [single_node_tp]\nstrategy_overrides: {single_node_tp: {tp: 8}}\n",
+     "model=a/b-FP8 tp=2 kv_dtype=fp8"},
+};
+
+void check_assumes(const dialects::Reading& reading, std::string_view words) {
+  CAPTURE(words);
+  CHECK(std::ranges::any_of(reading.assumptions,
+                            [&](const auto& each) { return each.words.find(words) != std::string::npos; }));
+}
+
+}  // namespace
+
+TEST_CASE("Names of cards are those of the ones that have so much memory") {
+  test::check_public(labelled, "serve.yaml", "vLLM command");
+  for (const auto& [label, gpu] : {std::pair{"A100", "a100-40"}, std::pair{"A100-80GB", "a100-80"}}) {
+    const std::string task = std::string("resources:\n  accelerators: ") + label + "\nrun: vllm serve a/b\n";
+    test::check_terms(test::read_alone(task, "sky.yaml"), std::string("gpu=") + gpu);  // SkyPilot's catalogue
+  }
+}
+
+TEST_CASE("A name that cards of two sizes have says which of them is taken") {
+  for (const auto& [text, place] :
+       {std::pair{"model_loading_config: {model_id: a/b}\naccelerator_type: A100\n", "serve.yaml"},
+        std::pair{"#!/bin/bash\n#SBATCH --gres=gpu:a100:1\nvllm serve a/b\n", "run.sh"},
+        std::pair{"type: service\nresources: {gpu: A100}\ncommands: [vllm serve a/b]\n", "d.dstack.yml"}}) {
+    check_assumes(test::read_alone(text, place), "a100 has 40 or 80 GiB, 80 is taken");
+  }
+  const auto sized =
+      test::read_alone("type: service\nresources: {gpu: 'A100:40GB'}\ncommands: [vllm serve a/b]\n", "d.dstack.yml");
+  test::check_terms(sized, "gpu=a100-40");
+  CHECK(sized.assumptions.size() == 1);
+}
+
+TEST_CASE("A maker's name in a task of dstack's is no card, and its commands run on every machine") {
+  const auto reading = test::read_alone(
+      "type: service\nresources: {gpu: 'nvidia:8:80GB'}\ncommands: [vllm serve a/b --tensor-parallel-size 8]\n",
+      "d.dstack.yml");
+  test::check_terms(reading, "gpu=- gpus=8 tp=8");
+  check_assumes(reading, "any accelerator of nvidia's with 80gb will do");
+  const auto trained = test::read_alone(
+      "type: task\nnodes: 2\nenv: ['CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7']\nresources: {gpu: 'H100:8'}\ncommands:\n"
+      "- axolotl train config.yaml\n",
+      "d.dstack.yml");
+  test::check_terms(trained, "gpus=16 nodes=2");
+}
+
+TEST_CASE("Recipes of vLLM's are their default variant, whatever their guide writes") {
+  test::check_public(recipes, "recipe.yaml", "vLLM command");
+  check_assumes(test::read_alone("model: {model_id: a/b}\nvariants: {default: {precision: bf16}}\n"
+                                 "hardware_overrides: {hopper: {extra_args: [--max-num-seqs, '512']}}\n"
+                                 "strategy_overrides: {}\ncompatible_strategies: [single_node_tp]\n",
+                                 "recipe.yaml"),
+                "say --tp");
+}
+
+TEST_CASE("Values of the production stack say of copies and of arguments outside vllmConfig what becomes of them") {
+  const auto reading = test::read_alone(
+      "servingEngineSpec:\n  modelSpec:\n  - name: a\n    modelURL: a/b\n    replicaCount: 2\n    requestGPU: 1\n"
+      "    extraArgs: [--max-model-len=4096]\n",
+      "values.yaml");
+  test::check_terms(reading, "model=a/b gpus=1 context=-");
+  check_assumes(reading, "one of 2 replicas");
+  check_assumes(reading, "extraArgs");
+}
+
+TEST_CASE("Unsloth's programs take no model without an option") {
+  check_assumes(test::read_alone("python unsloth-cli.py unsloth/llama-3-8b --r 64\n", "run.sh"), "without an option");
+}
