@@ -47,6 +47,7 @@ const memory::Moment& highest_of(const memory::StepMemory& memory, Phase phase) 
 /// On one rank of those that share the sequence and the vocabulary.
 std::int64_t logits_of(const spec::Question& question) {
   const std::int64_t tokens = question.training.micro_batch_tokens() / question.layout.cp;
+  if (question.model.shape.headless) return 0;
   return quantity::product(tokens, question.model.shape.vocab / question.layout.tp);
 }
 

@@ -36,6 +36,15 @@ Value transformed(BlockBuilder& b, const Value& x) {
   return b.norm(b.activation(dense, "transformed"), "head norm");
 }
 
+/// A vector of each sample, and a loss on these: scores of pairs, or of a few classes, are too few to count
+/// (sentence-transformers models/Pooling.py, losses/MultipleNegativesRankingLoss.py; transformers
+/// modeling_xlm_roberta.py, XLMRobertaForSequenceClassification). Their gradient reaches the last hidden states, which
+/// the mean over positions keeps.
+void loss_on_vectors(BlockBuilder& b, const Value& x) {
+  if (b.context().differentiates)
+    b.append({.kind = OpKind::loss, .name = "loss on vectors", .inputs = {x.id}, .saved = {x.id}});
+}
+
 }  // namespace
 
 void head_block(const Context& c, bool input_needs_gradient, Block& block) {
@@ -45,6 +54,7 @@ void head_block(const Context& c, bool input_needs_gradient, Block& block) {
   Value x = b.input("hidden state", c.tokens / c.sp, shape.hidden, input_needs_gradient);
   if (shape.final_norm) x = b.norm(x, "final norm");
   if (shape.pooler) pool(b, x);
+  if (shape.headless) return loss_on_vectors(b, x);
   const bool transforms = shape.head_transform || (shape.pooler && c.profile.head.transforms_before);
   if (transforms) x = transformed(b, x);
   if (shape.embedding_width > 0 && !transforms)

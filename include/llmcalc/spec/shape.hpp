@@ -280,6 +280,7 @@ struct Shape {
   bool embeds_narrow = false;         ///< positions, token types and norm are as narrow as such a table (ALBERT)
   bool embedding_norm = false;
   bool pooler = false;
+  bool headless = false;        ///< no vocabulary is predicted: what it makes of a text is read from its hidden states
   bool head_transform = false;  ///< a dense layer, the activation and a norm between the last layer and the head (BERT)
   double dropout = 0.0;         ///< hidden and attention dropout probability of the run
 };

@@ -49,6 +49,7 @@ std::optional<formats::Quant> published_form(const ModelPreset& preset, std::str
 void take_preset(QuestionDraft& draft, const Given& word) {
   const ModelPreset preset = draft.catalogue.model(word.text, word.origin.where);
   draft.shape() = preset.shape;
+  draft.shape().headless |= preset.embeds;
   draft.shape().name = preset.named(word.text).name;
   if (!preset.is_called(word.text)) {
     draft.assume(word.text + " is taken to be " + preset.id + ", whose shape it has by its name");
