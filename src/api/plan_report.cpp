@@ -39,6 +39,13 @@ class ReportBuilder {
   ReportBuilder(const AskedWords& asked, const read::PlanWords& plan, const search::PlanSpace& space)
       : asked_(asked), plan_(plan), space_(space), terms_(terms()) {}
 
+  render::PlanRow row(const search::PlannedRun& run) const {
+    const spec::Question question = space_.question_of(run.choice);
+    render::PlanRow row{{}, run};
+    for (const auto& term : terms_) row.values.push_back(value_of(term, run.choice, question));
+    return row;
+  }
+
   render::PlanReport build(const search::Findings& findings) const {
     render::PlanReport report;
     report.objective = word_of(space_.question().objective);
@@ -94,14 +101,7 @@ class ReportBuilder {
   }
 
   std::vector<render::PlanRow> rows(const std::vector<search::PlannedRun>& runs) const {
-    std::vector<render::PlanRow> rows;
-    for (const search::PlannedRun& run : runs) {
-      const spec::Question question = space_.question_of(run.choice);
-      render::PlanRow row{{}, run};
-      for (const auto& term : terms_) row.values.push_back(value_of(term, run.choice, question));
-      rows.push_back(std::move(row));
-    }
-    return rows;
+    return quantity::mapped(runs, [&](const search::PlannedRun& run) { return row(run); });
   }
 
   std::string left_out(const search::Findings& findings) const {
@@ -127,6 +127,11 @@ class ReportBuilder {
 render::PlanReport plan_report(const AskedWords& asked, const read::PlanWords& plan, const search::PlanSpace& space,
                                const search::Findings& findings) {
   return ReportBuilder(asked, plan, space).build(findings);
+}
+
+void add_nearest(const AskedWords& asked, const read::PlanWords& plan, const search::PlanSpace& space,
+                 const search::PlannedRun& nearest, render::PlanReport& report) {
+  report.nearest = ReportBuilder(asked, plan, space).row(nearest);
 }
 
 }  // namespace llmcalc::api

@@ -207,8 +207,10 @@ void Planner::leave_out_unknown(read::PlanWords& plan) const {
   if (plan.bases.empty()) throw BadInput("--gpu", "of no accelerator is the price or power known that this needs");
   const std::size_t left_out = all - plan.bases.size();
   if (left_out == 0) return;
-  plan.on_all.push_back({std::to_string(left_out) + " of " + std::to_string(all) +
-                         " accelerators are left out: their price or power is not known"});
+  const bool is_one = left_out == 1;
+  const auto lacks = needs_price && needs_power ? "price or power is" : needs_price ? "price is" : "power is";
+  plan.on_all.push_back({fmt::format("{} of {} accelerators {} left out: {} {} not known", left_out, all,
+                                     is_one ? "is" : "are", is_one ? "its" : "their", lacks)});
 }
 
 namespace {

@@ -5,6 +5,7 @@
 #include "api/inner/planner.hpp"
 #include "api/verbs.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "quantity/elementary.hpp"
 #include "quantity/format.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/parse.hpp"
@@ -12,7 +13,10 @@
 #include "quantity/text.hpp"
 #include "render/foreign.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace llmcalc::api {
@@ -20,6 +24,9 @@ namespace {
 
 using quantity::BadInput;
 using read::Given;
+using search::Objective;
+
+constexpr double hours_a_day = 24.0;
 
 template <class Report>
 std::function<std::string(std::string_view)> shown(Report report, const render::TextStyle& style) {
@@ -57,6 +64,34 @@ void refuse_barrier(const search::PlanSpace& space) {
                  std::string(rule->hint));
 }
 
+/// Three digits that are enough, "61.4" for 61.32.
+std::string at_most(double figure) {
+  const double unit = quantity::pow(10.0, std::floor(quantity::log10(figure)) - 2.0);
+  const double enough = std::ceil(figure / unit) * unit;
+  return enough < 1000.0 ? fmt::format("{:.6g}", enough) : fmt::format("{:.0f}", enough);
+}
+
+/// Where memory lets a run through and its time or cost does not: the best without these limits, and those it keeps.
+void find_nearest(const Planner& planner, const read::PlanWords& plan, const PlanOptions& options,
+                  const Sources& sources, render::PlanReport& report) {
+  const auto& limits = options.asked.limits;
+  if (!report.best.empty() || !report.counted || !(limits.time || limits.cost)) return;
+  PlanOptions unlimited = options;
+  unlimited.asked.limits.time.reset();
+  unlimited.asked.limits.cost.reset();
+  unlimited.asked.objective = limits.time ? Objective::step_time : Objective::cost;
+  unlimited.search.is_quiet = true;
+  const FitSource source = planner.source();
+  const auto space = Planner(unlimited, sources, source.config).space(plan);
+  const auto found = sources.around.search(space, unlimited.search).findings.best;
+  if (found.empty()) return;
+  const auto& run = found.front();
+  add_nearest({options.words, source}, plan, space, run, report);
+  if (limits.time) report.nearest_limits = "--max-days " + at_most(quantity::in_hours(run.total) / hours_a_day);
+  if (limits.cost && run.cost)
+    report.nearest_limits += fmt::format("{}--max-cost {}", limits.time ? " " : "", at_most(in_dollars(*run.cost)));
+}
+
 Reply search_once(const Planner& planner, const PlanOptions& options, const Sources& sources) {
   const auto words = options.largest == Largest::nothing ? options.words : planner.grown(options.words);
   const read::PlanWords plan = planner.bases(words);
@@ -75,6 +110,7 @@ Reply search_once(const Planner& planner, const PlanOptions& options, const Sour
   }
   if (options.largest != Largest::nothing || searched.share < 1.0) report.sure.reset();
   warn_of_interrupt(searched.share, report.warnings);
+  find_nearest(planner, plan, options, sources, report);
   return reply_of(std::move(report), options);
 }
 
@@ -163,8 +199,6 @@ Reply fill_table(const Planner& planner, const PlanOptions& options, const Sourc
   }
   return {.show = shown(std::move(table), options.style), .code = any ? ExitCode::fits : ExitCode::does_not_fit};
 }
-
-using search::Objective;
 
 struct ObjectiveWord {
   std::string_view word;

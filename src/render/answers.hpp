@@ -128,7 +128,9 @@ struct PlanReport {
   std::vector<PlanRow> best;
   std::vector<PlanRow> each;  ///< the best of each run that is compared; empty where there is one
   std::vector<PlanRow> front;
-  std::optional<PlanRow> sure;  ///< where the best fits within its error bar only: the best under --strict
+  std::optional<PlanRow> nearest;  ///< where nothing keeps a limit of time or cost: the best without it
+  std::string nearest_limits;      ///< what would allow that, "--max-days 62"
+  std::optional<PlanRow> sure;     ///< where the best fits within its error bar only: the best under --strict
   std::int64_t looked_at = 0;
   std::int64_t fitting = 0;
   bool limited = false;                      ///< a layout that fits may be beyond what a run may take

@@ -251,9 +251,8 @@ Paragraph rows_of(const std::string& table, std::size_t least_rows) {
 }
 
 /// The best of each that is compared, or the best of all and what else takes less memory.
-std::pair<Paragraph, Paragraph> short_tables(const PlanReport& report, const TextStyle& style) {
+std::pair<Paragraph, Paragraph> short_tables(const PlanReport& report, const TextStyle& style, std::size_t least_rows) {
   const PlanText text(report, style);
-  constexpr std::size_t least_rows = 3;
   const auto& all = report.each.empty() ? report.best : report.each;
   const std::size_t most_rows = report.each.empty() ? 5 : 10;
   const std::vector told(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(most_rows, all.size())));
@@ -300,13 +299,14 @@ std::vector<std::string> sure_lines(const PlanReport& report, const TextStyle& s
                   style);
 }
 
-/// Where the screen is too full, the sure run leaves out its layout, and then the words stay unexplained.
+/// Where the screen is too full, the sure run leaves out its layout, then the words stay unexplained, and then the next
+/// best layouts are told no more.
 std::string on_one_screen(const PlanReport& report, const TextStyle& style) {
   const auto warned = lines_of_warnings(report.warnings);
   const auto lines = style.lines - std::min(style.lines, warned);
   std::string text;
-  for (int left_out = 0; left_out < 3; ++left_out) {
-    auto [best, smaller] = short_tables(report, style);
+  for (int left_out = 0; left_out < 4; ++left_out) {
+    auto [best, smaller] = short_tables(report, style, left_out > 2 ? 1 : 3);
     std::array blocks{
         plan_verdict(report, style),
         std::move(best),
@@ -324,6 +324,13 @@ std::string on_one_screen(const PlanReport& report, const TextStyle& style) {
   return text;
 }
 
+/// "--max-days 62: the nearest takes 61.3 days and costs $1,234"
+std::string nearest_words(const PlanReport& report) {
+  const auto& run = report.nearest->run;
+  const auto cost = run.cost ? " and costs " + quantity::format_money(*run.cost) : std::string();
+  return fmt::format("{}: the nearest takes {}{}", report.nearest_limits, quantity::format_duration(run.total), cost);
+}
+
 std::string nothing_fits(const PlanReport& report, const TextStyle& style) {
   const auto word = verdict_word(trust::VerdictKind::does_not_fit, style);
   const auto why =
@@ -334,7 +341,8 @@ std::string nothing_fits(const PlanReport& report, const TextStyle& style) {
                         report.limited ? " within the limits" : "",
                         report.counted ? "" : ", nor does any number of accelerators up to 131,072");
   const std::string hint =
-      !report.never_finishes.empty()
+      report.nearest ? nearest_words(report) + "; without --gpus it finds the fewest that are enough"
+      : !report.never_finishes.empty()
           ? "fewer accelerators fail less often; --mtbf says how often one does, --restart-time how "
             "long it takes to go on"
           : std::string(report.counted ? "without --gpus it finds the fewest that are enough; " : "") +

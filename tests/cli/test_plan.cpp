@@ -135,6 +135,25 @@ TEST_CASE("when nothing fits the exit code says so") {
   CHECK_THAT(outcome.answer, Contains("fits"));
 }
 
+TEST_CASE("where no layout keeps a limit of time or cost, what is named instead is kept") {
+  const Words base = plus(small, {"--tokens", "100B"});
+  for (const Words& limits :
+       {Words{"--max-days", "0.01"}, {"--max-cost", "1"}, {"--max-days", "0.01", "--max-cost", "1"}}) {
+    const auto outcome = planned(plus(base, limits));
+    CHECK(outcome.code == ExitCode::does_not_fit);
+    const auto first = outcome.answer.find("try       ") + 10;
+    Words named;
+    std::istringstream words(outcome.answer.substr(first, outcome.answer.find(':', first) - first));
+    for (std::string word; words >> word;) named.push_back(word);
+    CHECK(named.size() == limits.size());
+    CHECK(planned(plus(base, named)).code == ExitCode::fits);
+    const auto json = nlohmann::json::parse(planned(plus(plus(base, limits), {"--format", "json"})).answer);
+    CHECK(json["best"].empty());
+    CHECK(json["nearest"]["figures"]["total_seconds"].get<double>() > 864);
+  }
+  CHECK(nlohmann::json::parse(planned(plus(small, {"--format", "json"})).answer)["nearest"].is_null());
+}
+
 TEST_CASE("the command for the best run asks about that run") {
   const auto plan = planned(plus(small, {"--framework", "megatron", "--full"})).answer;
   const auto start = plan.find("llmcalc fit ") + 12;

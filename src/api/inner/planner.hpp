@@ -155,6 +155,10 @@ class Planner {
 render::PlanReport plan_report(const AskedWords& asked, const read::PlanWords& plan, const search::PlanSpace& space,
                                const search::Findings& findings);
 
+/// \param nearest  the best run without a limit that none keeps
+void add_nearest(const AskedWords& asked, const read::PlanWords& plan, const search::PlanSpace& space,
+                 const search::PlannedRun& nearest, render::PlanReport& report);
+
 using AskServer = std::function<spec::Question(const std::vector<read::Given>&)>;
 
 /// The best servers on one accelerator, or the best on each of several, most tokens for the money first; the words then

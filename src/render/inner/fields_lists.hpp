@@ -151,6 +151,8 @@ void describe(auto& field, const PlanReport& report) {
         "those that no other run beats in memory, time and cost, fastest first");
   field("sure", report.sure ? std::optional(PlannedRow{&report, &*report.sure}) : std::nullopt,
         "where the best fits within its error bar only: the best that surely does, under --strict");
+  field("nearest", report.nearest ? std::optional(PlannedRow{&report, &*report.nearest}) : std::nullopt,
+        "where no layout keeps --max-days or --max-cost: the best without these");
   field("fit_command", Text{report.fit_command}, "what answers with the best run in full; null when nothing fits");
   field("launch", report.launch, "of the framework that was asked for; without one, of several");
   field("assumptions", sentences(report.assumptions), "what nobody said and the answer depends on");
