@@ -161,6 +161,23 @@ void check_pooling(const EngineRow& row, const spec::Question& question) {
                  others([](const EngineRow& other) { return other.pools; }));
 }
 
+/// Whether it proposes tokens where layers are cut into stages. A server that only reads prompts makes none of its own.
+bool drafts_as_cut(const EngineRow& row, const spec::Question& question) {
+  const spec::Serving& serving = question.serving;
+  const bool none = serving.options.draft.kind == spec::DraftKind::none || serving.role == spec::ServerRole::prefill;
+  return none || question.layout.pp == 1 || parse_release(release_asked(row, serving)) >= row.drafts_in_stages;
+}
+
+void check_stages(const EngineRow& row, const spec::Question& question) {
+  if (drafts_as_cut(row, question)) return;
+  throw BadInput("--draft",
+                 fmt::format("{} {} proposes no tokens with --pp {}, where layers are cut into stages", row.program,
+                             release_asked(row, question.serving), question.layout.pp),
+                 "--pp 1, or " + others([&](const EngineRow& other) {
+                   return drafts_as_cut(other, question) && !spec::reads_gguf(other.engine) && takes(other, "draft");
+                 }));
+}
+
 bool runs_on(const EngineRow& row, const spec::Accelerator& gpu) {
   return row.vendors.find(gpu.vendor) != std::string_view::npos;
 }
@@ -250,6 +267,7 @@ bool can_run(const spec::Question& question) {
   const Quant quant = question.serving.quant;
   if (unserved(row, question) != nullptr) return false;
   if (!row.pools && spec::reads_only(question.serving.load)) return false;
+  if (!drafts_as_cut(row, question)) return false;
   return question.gpu ? answers(row, *question.gpu, quant) : row.runs(quant);
 }
 
@@ -260,6 +278,7 @@ void check_abilities(const spec::Question& question) {
   check_groups(question.serving);
   check_family(row, question);
   check_pooling(row, question);
+  check_stages(row, question);
   if (question.gpu) check_accelerator(row, *question.gpu, question.serving.quant);
 }
 

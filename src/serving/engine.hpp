@@ -147,6 +147,7 @@ struct EngineRow {
   Padded (*pads)(const spec::Question& question,
                  const layers::Weight& weight) = nullptr;  ///< matrices, for its kernels
   EngineRelease counts_by_length = {};  ///< the first that logs how many sequences its pool holds, not blocks
+  EngineRelease drafts_in_stages = {};  ///< the first that proposes tokens where layers are cut into stages
   bool prompts_alone = false;           ///< reads prompts in steps of their own, before anything is decoded
   bool cuts_dense = false;              ///< MLP and shared experts over the ranks of all copies of the attention
   bool starts_copies = false;           ///< one command starts several copies of the whole model

@@ -78,6 +78,28 @@ TEST_CASE("each proposal passes the draft model once") {
   CHECK(four - two == Approx(2 * quantity::in_seconds(draft.decode_step)).epsilon(0.1));
 }
 
+// vLLM docs/features/speculative_decoding, "Pipeline parallelism is not composable as of vllm<=0.15.0", pull requests
+// 50514 and 46994; SGLang server_args.py, "PP + speculative decoding is only supported in disaggregated prefill mode".
+TEST_CASE("tokens are proposed over stages by the releases that can") {
+  const auto starts = [](const std::vector<std::string>& words) {
+    const auto question =
+        served(with({"model", "deepseek-v3", "gpu", "h100-sxm:16", "tp", "8", "pp", "2", "draft", "mtp:1"}, words));
+    try {
+      serving::check_abilities(question);
+      return serving::can_run(question);
+    } catch (const quantity::BadInput& error) {
+      CHECK(error.place() == "--draft");
+      CHECK_FALSE(serving::can_run(question));
+      return false;
+    }
+  };
+  CHECK(starts({"engine", "vllm"}));
+  CHECK_FALSE(starts({"engine", "vllm", "engine_version", "0.15.0"}));
+  CHECK_FALSE(starts({"engine", "vllm", "engine_version", "0.29.0"}));
+  CHECK_FALSE(starts({"engine", "sglang"}));
+  CHECK(starts({"engine", "sglang", "role", "prefill"}));
+}
+
 TEST_CASE("a draft that is no model, or cannot be cut over the ranks, is refused") {
   const auto place = [](const std::vector<std::string>& words) {
     try {
