@@ -39,6 +39,7 @@ struct ServedNames {
   std::string repository;                           ///< "owner/name", where the preset that it means is published
   formats::Quant published = formats::Quant::bf16;  ///< in which the model's weights are found under that id
   std::string draft;                                ///< where a model of its own proposes tokens
+  std::string_view program = {};                    ///< around the engine, where one was named
 
   /// The Hub's repository: the one that was asked for, or the preset's.
   const std::string& weights() const { return model.find('/') != std::string::npos ? model : repository; }

@@ -25,6 +25,10 @@ inline bool has_word(const std::vector<Given>& words, std::string_view term) {
   return find_word(words, term) != nullptr;
 }
 
+/// The program around an engine that a word of --engine names, "lmstudio" of "LM Studio"; empty where it names an
+/// engine.
+std::string_view program_around(std::string_view word);
+
 /// Whether --framework-version takes a release of it: "transformers".
 bool is_library(std::string_view name);
 

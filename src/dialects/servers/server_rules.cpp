@@ -187,6 +187,7 @@ std::vector<std::string> notes_on(const ServerLetter& letter, const std::string&
   add(names("ollama serve"), "a server that runs already is stopped first: the variables are of the one that starts");
   add(model != weights && names(model),
       fmt::format("{} stands for any {} checkpoint of {}", model, spec::name_of(quant), weights));
+  add(names("lms load"), "lms get fetches it, lms ls says what is there, lms server start answers requests");
   add(names(file), file + " stands for a file of yours; asked as OWNER/NAME-GGUF it is fetched");
   add(letter.serving().role != spec::ServerRole::both,
       fmt::format("requests go to {}, which knows the servers of both kinds",
@@ -330,9 +331,8 @@ std::int64_t copies(const ServerLetter& letter) {
 ServerCommand server_command(const serving::Deployment& deployment, const ServedNames& names) {
   const std::int64_t servers = servers_to_start(deployment.question);
   const ServerLetter letter{deployment, names, one_of(started(deployment), servers)};
-  const auto starts = [engine = spec::name_of(letter.serving().engine)](const Format& each) {
-    return each.start != nullptr && each.starts(engine);
-  };
+  const auto program = names.program.empty() ? spec::name_of(letter.serving().engine) : names.program;
+  const auto starts = [&](const Format& each) { return each.start != nullptr && each.starts(program); };
   const auto* format = quantity::find_if_or_null(formats(), starts);
   if (format == nullptr) return {};
   std::string command = format->start(letter);
@@ -343,9 +343,9 @@ ServerCommand server_command(const serving::Deployment& deployment, const Served
     auto notes = notes_on(letter, command);
     return {std::move(command), std::move(notes), servers};
   }
-  const std::string_view program = serving::row_of(letter.serving().engine).program;
+  const auto whose = names.program.empty() ? serving::row_of(letter.serving().engine).program : names.program;
   std::vector<std::string> notes{
-      fmt::format("no command of {} starts this server: none says {}", program, quantity::joined(terms, ", "))};
+      fmt::format("no command of {} starts this server: none says {}", whose, quantity::joined(terms, ", "))};
   if (lacks_layers) notes.push_back(without_layers(names.weights()));
   return {{}, std::move(notes), servers};
 }

@@ -185,6 +185,11 @@ bool Words::put_instance(const Given& word) {
   return true;
 }
 
+std::string_view program_around(std::string_view word) {
+  const auto* known = quantity::find_or_null(wrappers, plain_spelling(word), &Wrapper::name);
+  return known == nullptr ? std::string_view() : known->name;
+}
+
 /// "LM Studio" is llama.cpp with another context.
 void Words::put_engine(const Given& word) {
   const auto* known = quantity::find_or_null(wrappers, plain_spelling(word.text), &Wrapper::name);
