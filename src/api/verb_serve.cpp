@@ -39,6 +39,7 @@ dialects::ServedNames served_names(const std::vector<read::Given>& words, const 
       names.published = preset.weights.quant.value_or(formats::Quant::bf16);
     }
   }
+  if (const auto* engine = read::find_word(words, "engine")) names.program = read::program_around(engine->text);
   const auto& [kind, _, draft] = question.serving.options.draft;
   const bool as_said = kind == spec::DraftKind::eagle || draft.find('/') != std::string::npos;
   if (!draft.empty()) names.draft = as_said ? draft : catalogue.model(draft, "--draft").named(draft).repository;

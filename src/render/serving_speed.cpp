@@ -44,13 +44,14 @@ std::string tail_line(const spec::Load& load, const serving::Tail& tail) {
 /// "64 requests at once, each a prompt of 7,168 tokens and 1,024 of output": what the speed is that of.
 std::string load_line(const spec::Load& load) {
   const bool alone = !load.rate && !load.prompts && load.concurrency == 1;
+  const bool for_example = spec::is_example(load);
   const auto at_once = quantity::format_count(load.concurrency);
   const auto many = load.rate ? quantity::format_counted(*load.rate, "request") + " a second"
                     : load.prompts
                         ? fmt::format("{} requests, {} at once", quantity::format_count(*load.prompts), at_once)
-                    : alone ? "one request at a time"
+                    : alone ? for_example ? "one at a time" : "one request at a time"
                             : at_once + " requests at once";
-  const auto* of_each = load.trace ? ", in the mean" : alone ? ":" : ", each";
+  const auto* of_each = load.trace ? ", in the mean" : for_example ? ", such as" : alone ? ":" : ", each";
   if (spec::reads_only(load))
     return fmt::format("{}{} an input of {} tokens", many, of_each, quantity::format_count(load.prompt));
   return fmt::format("{}{} a prompt of {} tokens and {} of output", many, of_each, quantity::format_count(load.prompt),
@@ -89,7 +90,8 @@ std::string cost_line(const serving::TokenCost& cost) {
   if (cost.output) words += fmt::format("{}{} out", words.empty() ? "" : ", ", quantity::format_money(*cost.output));
   if (!words.empty()) words += " a million tokens";
   if (!cost.energy) return words;
-  return words + (words.empty() ? "" : "; ") + quantity::format_energy(*cost.energy) + " for a million out";
+  return (words.empty() ? "no public rate: --price" : words) + "; " + quantity::format_energy(*cost.energy) +
+         " for a million out";
 }
 
 std::string parts_line(const spec::Load& load, const Speed& speed) {

@@ -195,7 +195,7 @@ Paragraph summary_memory(const Report& report, const TextStyle& style) {
 using quantity::format_duration;
 
 std::string cost_of(const answer::TimeAnswer& time) {
-  if (!time.cost) return "cost unknown (--price)";
+  if (!time.cost) return "no public rate: --price";
   if (!time.price) return quantity::format_money(*time.cost);
   return fmt::format("{} at {}/h", quantity::format_money(*time.cost), quantity::format_money(*time.price));
 }

@@ -17,6 +17,10 @@ constexpr std::int64_t answer_within(std::int64_t room) {
 /// Whether requests are read and nothing is written for them: embeddings, scores and labels.
 constexpr bool reads_only(const Load& load) { return load.output == 0; }
 
+/// Whether nobody said how long requests are, nor sequences: room is counted for whole contexts then, and these lengths
+/// are what speed is told of, for example.
+constexpr bool is_example(const Load& load) { return !load.lengths_said && load.context == 0 && load.trace == nullptr; }
+
 /// An answer of at most half the context, and the prompt in the rest.
 constexpr void share_context(Load& load) {
   load.output = answer_within(load.context / 2);

@@ -24,19 +24,23 @@ json figures(json answer) {
   return answer;
 }
 
-/// The model and the machine are said already; a prompt and an answer that are said ask for a context of their length.
-constexpr std::array<std::string_view, 4> left_out{"model", "gpu", "prompt", "output"};
+/// The model and the machine are said already.
+constexpr std::array<std::string_view, 2> left_out{"model", "gpu"};
 
-const std::vector<std::string> servers{"llama-3.1-8b --gpu h100-sxm:2", "gpt-oss-20b --gpu a100-80",
+const std::vector<std::string> servers{"llama-3.1-8b --gpu h100-sxm:2",
+                                       "gpt-oss-20b --gpu a100-80",
                                        "qwen3-30b-a3b --gpu rtx-4090:4 --concurrency 8 --context 4k",
-                                       "deepseek-v3 --gpu h200-sxm:8"};
+                                       "deepseek-v3 --gpu h200-sxm:8",
+                                       "llama-3.1-8b --gpu h100-sxm --rate 2",
+                                       "bge-m3 --gpu a10g",
+                                       "qwen3-embedding-0.6b --gpu l4"};
 
 }  // namespace
 
 TEST_CASE("stating what is echoed of a server leaves its answer as it is") {
   std::size_t stated = 0, turn = 0;
   for (const auto& row : serving::all_engines()) {
-    for (const std::size_t next : {turn, turn + 1}) {
+    for (const std::size_t next : {turn, turn + 1, turn + 3, turn + 4}) {
       const auto& server = servers[next % servers.size()];
       const std::string line = "serve " + server + " --engine " + std::string(spec::name_of(row.engine));
       const json before = test::answered(line);

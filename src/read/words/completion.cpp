@@ -340,7 +340,8 @@ void complete_load(QuestionDraft& draft) {
   complete_reading(draft);
   spec::Load& load = draft.question.serving.load;
   const bool prompt = draft.given("prompt");
-  const bool output = draft.given("output");
+  const bool writes_none = draft.shape().stack == spec::Stack::encoder || draft.embeds;
+  const bool output = draft.given("output") && !(writes_none && load.output == 0);
   load.lengths_said = prompt || output;
   if (!draft.given("context")) {
     if (prompt || output) load.context = quantity::checked_add(load.prompt, load.output);

@@ -327,6 +327,11 @@ Resolved resolve_serving(const std::vector<Given>& given, const std::optional<Co
   complete_experts(draft);
   check_server(draft);
   auto lines = echo(draft, serving_vocabulary());
+  const spec::Load& load = draft.question.serving.load;
+  std::erase_if(lines, [&](const Given& line) {  // an example is no default, nor what follows from a rate
+    const bool is_length = line.term == "prompt" || (line.term == "output" && !spec::reads_only(load));
+    return (is_length && spec::is_example(load)) || (line.term == "concurrency" && load.rate);
+  });
   return {std::move(draft.question), std::move(lines), std::move(draft.assumptions), draft.published_quant,
           std::move(draft.unread)};
 }
