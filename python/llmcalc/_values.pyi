@@ -504,6 +504,7 @@ class Plan(Answer):
     each: list[PlannedRun]
     front: list[PlannedRun]
     sure: Union[PlannedRun, None]
+    nearest: Union[PlannedRun, None]
     fit_command: Union[str, None]
     launch: list[Launch]
     assumptions: list[str]
