@@ -81,6 +81,8 @@ bool shards_by_deepspeed(const LayoutUse& use) {
 
 bool offloads_inputs_alone(const spec::Training& training) { return row_of(training.framework).offloads_inputs_alone; }
 
+bool quantizes_on_one(const spec::Training& training) { return row_of(training.framework).quantizes_on_one; }
+
 /// ZeRO-Infinity belongs to stage 3 of DeepSpeed (Rajbhandari et al. 2021, arXiv:2104.07857); a textbook run may have
 /// it as it likes.
 bool swaps_to_drives(const LayoutUse& use) {

@@ -114,6 +114,7 @@ struct FrameworkRow : Abilities {
   bool tunes_checkpoints = false;       ///< who names a model there starts from its published weights
   bool widens_gradients = false;        ///< bf16 gradients add up in fp32 up to stage 1 of ZeRO
   bool asks_for_batch = false;          ///< its user has to say how many sequences a step has
+  bool quantizes_on_one = false;        ///< a quantized model is trained on one accelerator alone
   bool offloads_inputs_alone = false;   ///< of activations what recomputed layers begin with leaves the accelerator
   MemoryRuns memory_runs = MemoryRuns::other_torch;
 };

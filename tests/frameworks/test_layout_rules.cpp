@@ -31,6 +31,7 @@ const Edge edges[] = {
      "--recompute none"},
     {"offload", "recompute", dense + " --framework hf --recompute full --offload activations", "--recompute none"},
     {"offload", "recompute", dense + " --framework unsloth --recompute full --offload activations", "--recompute none"},
+    {"gpus", "weights", dense + " --framework litgpt --method qlora --gpus 1", "--gpus 2"},
     {"offload_to", "offload", dense + " --offload optimizer --offload-to nvme", "--offload activations"},
     {"offload_to", "offload", dense + " --offload params --offload-to nvme", "--offload none"},
     {"offload_to", "framework",
