@@ -32,6 +32,7 @@ answer::Estimate started(std::string command) {
 struct Planned {
   std::string framework;
   std::vector<std::string> methods;
+  std::string cards = "h100-sxm:8";
 };
 
 /// Ten trainers; adapters are written for those whose commands have them.
@@ -44,18 +45,19 @@ const std::vector<Planned> trainers{{"megatron", {"full"}},
                                     {"llama-factory", {"full", "lora", "qlora"}},
                                     {"unsloth", {"full", "lora", "qlora"}},
                                     {"ms-swift", {"full", "lora", "qlora"}},
-                                    {"litgpt", {"lora", "qlora"}},
+                                    {"litgpt", {"lora"}},
+                                    {"litgpt", {"qlora"}, "h100-sxm"},
                                     {"torchtune", {"full", "lora", "qlora"}}};
 
 }  // namespace
 
 TEST_CASE("the launch of every plan of a trainer takes what the plan says", "[long]") {
   std::size_t plans = 0;
-  for (const auto& [framework, methods] : trainers) {
+  for (const auto& [framework, methods, cards] : trainers) {
     for (const auto& method : methods) {
       CAPTURE(framework, method);
       const auto reply = ask("plan", {{"model", "llama-3-8b"},
-                                      {"gpu", "h100-sxm:8"},
+                                      {"gpu", cards},
                                       {"framework", framework},
                                       {"method", method},
                                       {"seq", "4k"},
