@@ -20,6 +20,29 @@ namespace {
 PresetNames names_of(const EmbeddedPreset& entry) { return {entry.id, split_aliases(entry.aliases), entry.hf_id}; }
 using read::names_of;
 
+std::vector<std::string> spelled_names(const PresetNames& preset, std::string (*spelling)(std::string_view)) {
+  std::vector<std::string_view> names;
+  preset.append_to(names);
+  return quantity::mapped(names, spelling);
+}
+
+/// A way to spell names, and the names of every preset that ships in it.
+struct Spelling {
+  std::string (*of)(std::string_view);
+  const std::vector<std::vector<std::string>>& (*embedded)();
+};
+
+/// The names are spelled when somebody asks for one that nothing has: a file of rows may do so a thousand times.
+template <auto embedded, auto spelling>
+const std::vector<std::vector<std::string>>& spelled() {
+  static const auto names = quantity::mapped(
+      embedded(), [](const EmbeddedPreset& entry) { return spelled_names(names_of(entry), spelling); });
+  return names;
+}
+
+template <auto embedded, auto... spellings>
+constexpr std::array<Spelling, sizeof...(spellings)> spellings_of{{{spellings, spelled<embedded, spellings>}...}};
+
 /// Differences between the two catalogues.
 template <class Preset>
 struct Kind;
@@ -31,7 +54,7 @@ struct Kind<ModelPreset> {
   static ModelPreset read(const JsonPlace& entry, const ModelPreset* base, const std::vector<PresetFile>& families) {
     return read_model_entry(entry, base, families);
   }
-  static constexpr std::array spellings{plain_spelling, model_spelling, spelling_with_maker};
+  static constexpr auto spellings = spellings_of<embedded_models, plain_spelling, model_spelling, spelling_with_maker>;
   static bool agrees(const ModelPreset&, std::string_view) { return true; }
 };
 
@@ -42,8 +65,8 @@ struct Kind<AcceleratorPreset> {
   static AcceleratorPreset read(const JsonPlace& entry, const AcceleratorPreset* base, const std::vector<PresetFile>&) {
     return read_accelerator_entry(entry, base);
   }
-  static constexpr std::array spellings{card_spelling, card_with_bare_capacity, card_without_series,
-                                        card_without_capacity};
+  static constexpr auto spellings = spellings_of<embedded_accelerators, card_spelling, card_with_bare_capacity,
+                                                 card_without_series, card_without_capacity>;
   /// A capacity that is a part of a known name is right; only one that was left out to find it has to be compared.
   static bool agrees(const AcceleratorPreset& preset, std::string_view wanted) {
     const auto is_whole = [&](const std::string& alias) { return card_spelling(alias) == card_spelling(wanted); };
@@ -116,20 +139,18 @@ Preset overridden(const std::vector<Preset>& users, const EmbeddedPreset& entry)
 /// The preset of which `name` is another spelling, if it is of one alone.
 template <class Preset>
 std::optional<Preset> find_spelled(const std::vector<Preset>& users, std::string_view name) {
-  for (const auto spelling : Kind<Preset>::spellings) {
-    const std::string wanted = spelling(name);
+  for (const Spelling& spelling : Kind<Preset>::spellings) {
+    const std::string wanted = spelling.of(name);
     if (wanted.empty()) continue;
-    const auto is_meant = [&](const PresetNames& preset) {
-      std::vector<std::string_view> names;
-      preset.append_to(names);
-      return std::ranges::any_of(names, [&](std::string_view known) { return spelling(known) == wanted; });
+    const auto is_it = [&](const Preset& preset) {
+      return quantity::contains(spelled_names(names_of(preset), spelling.of), wanted);
     };
-    const auto is_it = [&](const auto& preset) { return is_meant(names_of(preset)); };
     const auto* user = quantity::find_last_if_or_null(users, is_it);
     if (user != nullptr && Kind<Preset>::agrees(*user, name)) return *user;
     const EmbeddedPreset* meant = nullptr;
+    auto names = spelling.embedded().begin();
     for (const auto& entry : Kind<Preset>::embedded()) {
-      if (!is_meant(names_of(entry))) continue;
+      if (!quantity::contains(*names++, wanted)) continue;
       if (meant != nullptr) return std::nullopt;
       meant = &entry;
     }
