@@ -128,7 +128,7 @@ constexpr EngineRelease prompts_in_graphs{0, 5, 10};
 /// None does but behind SGLANG_ENABLE_PP_SPEC, an experiment of one kind of draft, and where a server only reads
 /// prompts (server_args.py, "PP + speculative decoding is only supported in disaggregated prefill mode"; pull request
 /// 30775).
-constexpr EngineRelease drafts_in_stages{std::numeric_limits<std::int64_t>::max()};
+constexpr EngineRelease drafts_in_stages_of_sglang{std::numeric_limits<std::int64_t>::max()};
 
 /// Prompts replay graphs that are cut at attention, up to a chunk and with latent attention to 2,048 tokens: not beside
 /// drafts, adapters, towers, copies of the attention or stages, on servers that only read or write, or on other
@@ -239,7 +239,7 @@ constinit const EngineRow sglang_row{
     .options = sglang_options,
     .beside = of_pages,
     .handover = {.by_chunks = true, .has_first = true, .router = "sglang_router.launch_router --pd-disaggregation"},
-    .drafts_in_stages = drafts_in_stages,
+    .drafts_in_stages = drafts_in_stages_of_sglang,
     .prompts_alone = true,  // srt/managers/scheduler.py, get_next_batch_to_run
     .cuts_dense = true,
     .starts_copies = true,

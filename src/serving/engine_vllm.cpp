@@ -28,7 +28,7 @@ constexpr EngineRelease first_padded{0, 11};
 /// The draft of the last stage was refused or desynchronized before (docs/features/speculative_decoding: "not
 /// composable as of vllm<=0.15.0"; issues 49355 of 0.25, 52069 of 0.26 and 57755 of 0.29); pull requests 50514 and
 /// 46994.
-constexpr EngineRelease drafts_in_stages{0, 30};
+constexpr EngineRelease drafts_in_stages_of_vllm{0, 30};
 
 /// Marlin, which runs where Triton's and FlashInfer's kernels do not, pads in every release (0.10.2
 /// quantization/mxfp4.py, create_weights: gpt-oss-120b on four A100 took 17.22 GiB a rank, 15.25 without).
@@ -247,7 +247,7 @@ constinit const EngineRow vllm_row{.engine = spec::Engine::vllm,
                                    .follower = "--headless",  // vllm/entrypoints/cli/serve.py, run_headless
                                    .pads = &pads_experts,
                                    .counts_by_length = {0, 21},
-                                   .drafts_in_stages = drafts_in_stages,
+                                   .drafts_in_stages = drafts_in_stages_of_vllm,
                                    .starts_copies = true,
                                    .quantizes = true,
                                    .emulates_nvfp4 = true,
