@@ -195,6 +195,13 @@ TEST_CASE("A text that was handed on hands nothing on, however deep a script goe
   CHECK_THROWS_AS(test::read_alone(script + "vllm serve m\n" + ends, "run.sh"), quantity::BadInput);
 }
 
+TEST_CASE("An MPT of no width is refused at its line") {
+  constexpr std::string_view file =
+      "max_seq_len: 128\nglobal_train_batch_size: 8\n"
+      "model: {name: mpt_causal_lm, d_model: 0, n_heads: 2, n_layers: 2, vocab_size: 512}\n";
+  CHECK_THROWS_AS(test::read_alone(std::string(file), "run.yaml"), quantity::BadInput);
+}
+
 TEST_CASE("LitGPT is refused what it refuses, and an optimizer that is not modelled") {
   constexpr std::string_view base = "checkpoint_dir: a/b\nlora_r: 8\ntrain: {micro_batch_size: 1}\n";
   for (const char* more :

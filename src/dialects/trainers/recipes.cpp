@@ -207,7 +207,10 @@ void take_mpt(Sheet& sheet) {
   const double times = ratio == nullptr ? 4 : quantity::parse_real(ratio->text, ratio->where);
   const double ffn = times * static_cast<double>(sheet.count("model.d_model").value_or(0));
   constexpr double widest = 1e9;
-  if (!(ffn >= 1 && ffn < widest)) throw quantity::BadInput(ratio->where, "expansion_ratio is no width of an MLP");
+  if (!(ffn >= 1 && ffn < widest)) {
+    throw quantity::BadInput((ratio == nullptr ? width : ratio)->where,
+                             "d_model times expansion_ratio is no width of an MLP");
+  }
   sheet.say("ffn", std::to_string(static_cast<std::int64_t>(ffn)), *width);
   sheet.by_default("mlp", "gelu", "MPT default");
   sheet.by_default("norm", "layernorm", "MPT default");
