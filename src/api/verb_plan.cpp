@@ -71,7 +71,8 @@ std::string at_most(double figure) {
   return enough < 1000.0 ? fmt::format("{:.6g}", enough) : fmt::format("{:.0f}", enough);
 }
 
-/// Where memory lets a run through and its time or cost does not: the best without these limits, and those it keeps.
+/// Where memory lets a run through and its time or cost does not: the best without these limits, and what it takes of
+/// those that it breaks.
 void find_nearest(const Planner& planner, const read::PlanWords& plan, const PlanOptions& options,
                   const Sources& sources, render::PlanReport& report) {
   const auto& limits = options.asked.limits;
@@ -87,9 +88,12 @@ void find_nearest(const Planner& planner, const read::PlanWords& plan, const Pla
   if (found.empty()) return;
   const auto& run = found.front();
   add_nearest({options.words, source}, plan, space, run, report);
-  if (limits.time) report.nearest_limits = "--max-days " + at_most(quantity::in_hours(run.total) / hours_a_day);
-  if (limits.cost && run.cost)
-    report.nearest_limits += fmt::format("{}--max-cost {}", limits.time ? " " : "", at_most(in_dollars(*run.cost)));
+  std::vector<std::string> broken;
+  if (limits.time && run.total > *limits.time)
+    broken.push_back("--max-days " + at_most(quantity::in_hours(run.total) / hours_a_day));
+  if (limits.cost && run.cost && *run.cost > *limits.cost)
+    broken.push_back("--max-cost " + at_most(in_dollars(*run.cost)));
+  report.nearest_limits = quantity::joined(broken, " ");
 }
 
 Reply search_once(const Planner& planner, const PlanOptions& options, const Sources& sources) {

@@ -154,6 +154,13 @@ TEST_CASE("where no layout keeps a limit of time or cost, what is named instead 
   CHECK(nlohmann::json::parse(planned(plus(small, {"--format", "json"})).answer)["nearest"].is_null());
 }
 
+TEST_CASE("a limit that the nearest keeps is not named instead") {
+  const auto outcome =
+      planned(plus(small, {"--tokens", "100B", "--price", "0", "--max-cost", "1", "--max-days", "0.01"}));
+  CHECK(outcome.answer.find("--max-days") != std::string::npos);
+  CHECK(outcome.answer.find("--max-cost") == std::string::npos);
+}
+
 TEST_CASE("the command for the best run asks about that run") {
   const auto plan = planned(plus(small, {"--framework", "megatron", "--full"})).answer;
   const auto start = plan.find("llmcalc fit ") + 12;
