@@ -64,9 +64,10 @@ Seconds HostPrices::dispatch(const layers::Op& op, bool backward) const {
     if (makes_gradients_alone(op)) return {};
     return seconds(call + further * static_cast<double>(op.kernels - 1));
   }
-  if (is_of_frozen_weight(op)) return seconds(one_gradient * backward_ * call);
-  const double gradients = is_product(op) ? 2.0 : 1.0;
-  return seconds(backward_ * call + gradients * further * static_cast<double>(op.kernels_backward - 1));
+  const bool frozen = is_of_frozen_weight(op);
+  const double gradients = is_product(op) && !frozen ? 2.0 : 1.0;
+  return seconds((frozen ? one_gradient : 1.0) * backward_ * call +
+                 gradients * further * static_cast<double>(op.kernels_backward - 1));
 }
 
 Seconds HostPrices::checkpointed(const layers::Op& op, bool again) const {
