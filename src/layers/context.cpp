@@ -85,7 +85,7 @@ Context::Context(const spec::Question& question, const frameworks::Profile& chos
       node_dispatch(question.layout.node_dispatch),
       etp(question.layout.etp),
       stages(question.layout.pp),
-      shares_table(question.model.shape.tied && !question.model.shape.headless && stages == 1 && !chosen.head.untied),
+      shares_table(spec::shares_table(question.model.shape) && stages == 1 && !chosen.head.untied),
       autocast(casts_at_each_use(question, chosen)),
       differentiates(spec::has_backward_pass(question.training.method)),
       selects_operations(chosen.kernels.saves_products &&

@@ -235,7 +235,7 @@ void mask_and_weigh(BlockBuilder& b, const spec::MoeShape& moe, const Value& sen
 /// Experts' words are sorted, counted and added up, and results gathered back in the order of tokens; the way back of
 /// either gather sorts its indices and adds row after row to zeros (the same; pytorch
 /// aten/src/ATen/native/cuda/Indexing.cu, index_put_with_sort_kernel): zeros 1, gradient 1, sums 2, of "sent tokens" 2
-/// more than that moves. Indexing by a tensor is three calls on the host, as executed (tests/timing/host.csv).
+/// more than that moves. Indexing by a tensor is two calls on the host, as executed (tests/timing/host.csv).
 void put_in_order(BlockBuilder& b, const Value& sent) {
   constexpr std::int32_t kernels = 12;
   constexpr std::int32_t calls = 2;

@@ -8,6 +8,7 @@
 #include "program/count.hpp"
 #include "quantity/lists.hpp"
 #include "search/inner/plan_units.hpp"
+#include "spec/traits.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -98,9 +99,7 @@ Pipeline& pipeline_of(std::int64_t pp, std::int64_t vpp, bool grouped, PlanSpace
   const bool starts = pipelines.empty() || pipelines.back().pp != pp || grouped;
   if (!starts) return pipelines.back();
   const auto& question = base.question;
-  const auto& shape = question.model.shape;
-  const bool is_shared = shape.tied && !shape.headless;
-  const bool own_table = pp > 1 && (is_shared || question.training.mtp_num_layers > 0);
+  const bool own_table = pp > 1 && (spec::shares_table(question.model.shape) || question.training.mtp_num_layers > 0);
   const auto place = static_cast<std::uint32_t>(pipelines.size());
   pipelines.push_back({pp, grouped ? vpp : 1, grouped ? place : (own_table ? 1U : 0U), {}, {}});
   return pipelines.back();

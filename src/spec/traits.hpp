@@ -68,6 +68,9 @@ inline bool rests_quantized(const Training& training) {
   return rests_quantized(training.method, training.precision.weights);
 }
 
+/// The head multiplies by the table of tokens: what predicts none has no head that could.
+inline bool shares_table(const Shape& shape) { return shape.tied && !shape.headless; }
+
 constexpr bool has_backward_pass(Method method) {
   return method != Method::inference && method != Method::forward_only;
 }

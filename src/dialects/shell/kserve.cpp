@@ -252,7 +252,7 @@ std::vector<LaunchCommand> recipe_launches(const Node& file) {
   add_option(launch, "--tensor-parallel-size", ranks);
   if (ranks == nullptr || ranks->text.empty()) {
     launch.assumed.push_back("default (" + variant->where +
-                             "): a recipe takes all cards of a machine where one is not " + "enough, say --tp");
+                             "): a recipe takes all cards of a machine where one is not enough, say --tp");
   }
   if (const Node* others = file.find("hardware_overrides"); others != nullptr && !others->members.empty()) {
     launch.assumed.push_back("hardware_overrides (" + others->where +

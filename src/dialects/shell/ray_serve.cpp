@@ -1,3 +1,4 @@
+// Ray Serve: the servers of its configurations, by themselves or inside a RayService of Kubernetes.
 #include "dialects/shell/containers.hpp"
 #include "quantity/text.hpp"
 
