@@ -16,6 +16,9 @@
 # llmcalc_embed_names(<folder>): the same of files of vocabularies. A line "Type:" is an enumeration, a row below it a value
 # and its words, the canonical one first, and an empty line ends it; each becomes a vocabulary<Type>().
 
+# llmcalc_embed_answers(<folder>): files of values that are described, in functions of <folder>/<name>.inc, of each value its
+# name, the C++ that says where it is, and its meaning. An empty line ends a function.
+
 set(llmcalc_rows_root "${CMAKE_CURRENT_LIST_DIR}/../presets")
 string(ASCII 1 llmcalc_cell)
 string(ASCII 2 llmcalc_end)  # of a statement: a semicolon would end an item of a list
@@ -172,6 +175,28 @@ function(llmcalc_embed_names folder)
     cmake_path(GET file STEM name)
     llmcalc_read_rows("${file}" text)
     llmcalc_write_vocabularies("${text}" ${folder}/${name})
+  endforeach()
+endfunction()
+
+function(llmcalc_embed_answers folder)
+  llmcalc_find_rows(${folder} files)
+  foreach(file IN LISTS files)
+    cmake_path(GET file STEM name)
+    llmcalc_read_rows("${file}" text)
+    string(REGEX REPLACE " *[|] *" "|" text "${text}\n")
+    string(REGEX REPLACE "\nlet ([a-z_]+)[|]([^\n]+)" "\nconst auto& \\1 = \\2;" text "${text}")
+    string(REGEX REPLACE "\nwith ([a-z_]+)[|]([^\n]+)" "\ndescribe_\\1(field, \\2);" text "${text}")
+    string(REGEX REPLACE "\nobject ([a-z_]+)[|]([a-z_]+)[|]([^|\n]+)[|]([^\n]+)"
+                         "\nfield.object(\"\\1\", \"\\4\", [&] { describe_\\2(field, \\3); });" text "${text}")
+    string(REGEX REPLACE "\npart ([a-z_]+)[|]([^\n]+)" "\nvoid describe_\\1(auto& field, \\2) {" text "${text}")
+    string(REGEX REPLACE "\nrecord ([a-z_]+)[|]([^|\n]+)[|]([^\n]+)"
+                         "\nvoid describe(auto& field, \\2) { field.is(\"\\1\", \"\\3\");" text "${text}")
+    string(REGEX REPLACE "\nanswer ([a-z_]+)[|]([^|\n]+& ([a-z]+))[|]([^\n]+)"
+                         "\nvoid describe(auto& field, \\2) { field.answer(\"\\1\", \\3.version, \"\\4\");" text "${text}")
+    string(REGEX REPLACE "\n([a-z_0-9]+)[|]([^|\n]+)[|]([^\n]+)" "\nfield(\"\\1\", \\2, \"\\3\");" text "${text}")
+    string(REGEX REPLACE "([^\n])\n\n" "\\1\n}\n" text "${text}")
+    file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/${folder}/${name}.inc"
+         CONTENT "#line 1 \"presets/${folder}/${name}.rows\"${text}" @ONLY)
   endforeach()
 endfunction()
 

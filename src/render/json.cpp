@@ -2,9 +2,7 @@
 #include "render/inner/json.hpp"
 
 #include "render/foreign.hpp"
-#include "render/inner/fields_data.hpp"
-#include "render/inner/fields_lists.hpp"
-#include "render/inner/fields_serve.hpp"
+#include "render/inner/described.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -6,7 +6,7 @@
 
 #include "quantity/format.hpp"
 #include "render/foreign.hpp"
-#include "render/inner/fields_data.hpp"
+#include "render/inner/described.hpp"
 #include "render/inner/page.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 
 #include "quantity/format.hpp"
 #include "render/foreign.hpp"
-#include "render/inner/fields_lists.hpp"
+#include "render/inner/described.hpp"
 
 #include <algorithm>
 

@@ -1,8 +1,6 @@
 // answer_pages schema|page: what docs/llmcalc.schema.json and docs/json.md say of the answers, from the descriptions
 // that write them (src/render/inner/fields*.hpp).
-#include "render/inner/fields_data.hpp"
-#include "render/inner/fields_lists.hpp"
-#include "render/inner/fields_serve.hpp"
+#include "render/inner/described.hpp"
 
 #include <nlohmann/json.hpp>
 
