@@ -1,7 +1,7 @@
 # llmcalc_embed_rows(<folder>): turns the tables presets/<folder>/*.rows into lists of initializers, <folder>/<name>.inc,
 # for the sources that include them in a table, whose compiler checks names and numbers.
 #
-# A row is a line whose cells stand apart by "|". The first line names the columns: what stands in quotes there is a text, a
+# A row is a line whose cells stand apart by "|"; "\|" is a bar in a text. The first line names the columns: what stands in quotes there is a text, a
 # name that ends in "::" an enumeration, "if" and a parameter a condition on that, and all else C++ as it is written. An
 # empty cell is what its member is where nobody says, and so are those that a row leaves out at its end. A line that begins
 # with "#" is a remark. Each line stays the line that it was, so that the compiler names the line of a mistake. With a type, llmcalc_embed_rows(<folder> <type>), the
@@ -21,6 +21,7 @@
 
 set(llmcalc_rows_root "${CMAKE_CURRENT_LIST_DIR}/../presets")
 string(ASCII 1 llmcalc_cell)
+string(ASCII 3 llmcalc_bar)
 string(ASCII 2 llmcalc_end)  # of a statement: a semicolon would end an item of a list
 
 # One row of so many columns as C++, with \1 to \9 in the place of its cells, and what finds such rows.
@@ -51,7 +52,8 @@ endfunction()
 # The initializers of rows under a header. Rows of many cells first: those that are done begin with a brace.
 function(llmcalc_initializers header rows result)
   string(REGEX REPLACE " *[|] *" ";" columns "${header}")
-  string(REGEX REPLACE " *[|] *" "|" text "${rows}")
+  string(REPLACE "\\|" "${llmcalc_bar}" text "${rows}")
+  string(REGEX REPLACE " *[|] *" "|" text "${text}")
   string(REPLACE "\"" "\\\"" text "${text}")
   list(LENGTH columns count)
   while(count GREATER 0)
@@ -62,6 +64,7 @@ function(llmcalc_initializers header rows result)
   string(REGEX REPLACE "${llmcalc_cell}[A-Za-z:]*::${llmcalc_cell}|${llmcalc_cell}${llmcalc_cell}" "{}" text "${text}")
   string(REPLACE "${llmcalc_cell}" "" text "${text}")
   string(REPLACE "${llmcalc_end}" ";" text "${text}")
+  string(REPLACE "${llmcalc_bar}" "|" text "${text}")
   set(${result} "${text}" PARENT_SCOPE)
 endfunction()
 

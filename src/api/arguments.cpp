@@ -23,8 +23,8 @@ const Flag* find_flag(const std::vector<Flag>& flags, std::string_view name) {
 
 /// "an option of fit and plan"; empty where no verb has it.
 std::string owners_of(std::string_view name) {
-  const auto owners = quantity::mapped_if(verbs(), &Verb::name,
-                                          [&](const Verb& verb) { return find_flag(verb.flags(), name) != nullptr; });
+  const auto owners = quantity::mapped_if(
+      verbs(), &Verb::name, [&](const Verb& verb) { return find_flag(own_flags(verb), name) != nullptr; });
   return owners.empty() ? std::string() : "it is an option of " + quantity::joined(owners, ", ");
 }
 
@@ -141,38 +141,16 @@ Flag flag_of(const read::Term& term) {
   return {read::option_name(term.name), read::values_of(term), term.help, heading_of(term.group)};
 }
 
-std::vector<Flag> source_flags() {
-  return {{"from", "file, folder, command or org/name", "what you have already; may be repeated", "Model", true},
-          {"offline", "", "models of the Hub from its cache alone, without the network", "Model"},
-          {"show-question", "", "the question as a command, without its answer", "Output"}};
-}
-
 }  // namespace
 
-std::vector<Flag> common_flags(std::string_view formats) {
-  return {
-      {"format", std::string(formats), "form of the answer", "Output"},
-      {"quiet", "", "print nothing: the exit code is the answer", "Output"},
-      {"color", "auto|always|never", "colours; auto: on a terminal without NO_COLOR", "Output"},
-      {"presets", "folder", "presets that add to and override the built-in ones", "Output"},
-      {"help", "", "this text; -h: the usual options", "Output"},
-  };
-}
-
-Flag calibration_flag() {
-  return {"calibration", "file", "how far your own runs were off (validate --calibrate); none: leave them out",
-          "Output"};
-}
-
-std::vector<Flag> question_flags() {
-  std::vector<Flag> flags = source_flags();
-  for (const auto& word : read::shorthands()) flags.push_back(flag_of(word));
+std::vector<Flag> terms_of_run() {
+  auto flags = quantity::mapped(read::shorthands(), [](const auto& word) { return flag_of(word); });
   for (const auto& term : read::vocabulary()) flags.push_back(flag_of(term));
   return flags;
 }
 
-std::vector<Flag> serving_question_flags() {
-  std::vector<Flag> flags = source_flags();
+std::vector<Flag> terms_of_server() {
+  std::vector<Flag> flags;
   for (const auto& word : read::shorthands()) {
     if (read::describes_model(word)) flags.push_back(flag_of(word));
   }

@@ -22,14 +22,10 @@ struct Flag {
   bool is_switch() const { return values.empty(); }
 };
 
-/// --format, --quiet, --color, --presets: the same under every verb, but for the forms of its answer.
-std::vector<Flag> common_flags(std::string_view formats);
 /// Every term of the vocabulary with its shorthands.
-std::vector<Flag> question_flags();
+std::vector<Flag> terms_of_run();
 /// Every term of a server's question.
-std::vector<Flag> serving_question_flags();
-/// The option of the verbs that estimate runs.
-Flag calibration_flag();
+std::vector<Flag> terms_of_server();
 
 /// The headings of options, each once.
 std::vector<std::string_view> groups_of(const std::vector<Flag>& flags);

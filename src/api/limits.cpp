@@ -159,13 +159,6 @@ void tell(const std::vector<Change>& changes, const std::string& since, double a
 
 }  // namespace
 
-std::vector<Flag> limit_flags(std::string_view group) {
-  return {{"max-memory", "size, as 70GiB", "no more of an accelerator", group},
-          {"margin", "size or percent", "memory of an accelerator that must be left", group},
-          {"max-days", "days, as 3, or 12h", "no run that takes longer", group},
-          {"max-cost", "dollars", "no run that costs more", group}};
-}
-
 search::PlanLimits limits_of(const Arguments& arguments) {
   search::PlanLimits limits;
   if (const auto* text = arguments.find("max-memory")) limits.memory = quantity::parse_capacity(*text, "--max-memory");
@@ -204,11 +197,6 @@ std::vector<std::string> beyond(const search::PlanLimits& limits, const answer::
     }
   }
   return found;
-}
-
-std::vector<Flag> baseline_flags() {
-  return {{"baseline", "file", "an answer kept as JSON: say what changed since", "Output"},
-          {"worse-by", "percent", "with --baseline, a figure worse by more is a failure (exit 1)", "Output"}};
 }
 
 void compare_with_baseline(Reply& reply, const Arguments& arguments, const Surroundings& around) {

@@ -193,16 +193,6 @@ std::optional<read::ConfigText> NamedRun::config(const AskedQuestion& asked, con
   return is_same ? asked.config : config_of(words, around);
 }
 
-Flag rows_flag() {
-  return {"rows", "file", "questions in CSV, a row each, its header the options, or a YAML list; -: what is piped in",
-          "Output"};
-}
-
-std::vector<Flag> many_flags() {
-  return {rows_flag(),
-          {"sweep", "TERM,...", "each of the terms at several values, all else as asked; a line each", "Output"}};
-}
-
 bool asks_many(const Arguments& arguments, const std::vector<Given>& words,
                std::initializer_list<std::string_view> forms) {
   const auto* gpu = read::find_word(words, "gpu");

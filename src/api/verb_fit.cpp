@@ -269,20 +269,6 @@ Reply fit_each(const Arguments& arguments, const AskedQuestion& asked, const Sou
 
 }  // namespace
 
-std::vector<Flag> fit_flags() {
-  std::vector<Flag> flags = question_flags();
-  flags.push_back({"full", "", "every table instead of one screen", "Output"});
-  flags.push_back({"explain", "", "formula, numbers and source of every line", "Output"});
-  flags.push_back(calibration_flag());
-  flags.push_back({"timeline", "", "draw the memory of a step, block by block", "Output"});
-  flags.push_back({"unit", "GiB|GB|MiB|MB|TiB|TB", "of all memory figures; JSON has bytes", "Output"});
-  quantity::append(flags, many_flags());
-  for (auto& flag : limit_flags("Output")) flags.push_back(std::move(flag));
-  flags.push_back({"strict", "", "a fit inside the error bar is a failure (exit 1)", "Output"});
-  quantity::append(flags, baseline_flags());
-  return flags;
-}
-
 Reply ask_fit(const Arguments& arguments, const Surroundings& around) {
   const auto catalogue = around.calibrated(arguments);
   const AskedQuestion asked = asked_run(arguments, around, catalogue);

@@ -324,27 +324,6 @@ std::string fit_command(const AskedWords& asked, const std::vector<Given>& varie
   return command;
 }
 
-std::vector<Flag> plan_flags() {
-  const auto limits = limit_flags("Plan");
-  std::vector<Flag> flags{
-      calibration_flag(),
-      {"objective", "step-time|cost|energy|memory|gpus|micro-batch", "what the best layout is best at", "Plan"},
-      {"write", "DIR", "put the launch of the best there: its files, and run.sh", "Plan"},
-      {"force", "", "over what is there already, with --write", "Plan"},
-      {"top", "number", "how many of the best to show, on more than one screen", "Plan"},
-      {"full", "", "every list and how the best is started, on more than one screen", "Plan"},
-      {"largest", "seq|params|micro-batch", "the most that fits, and its best layout", "Plan"},
-      {"table", "TERM,TERM", "the best layout for each pair of values, as --table seq,micro-batch", "Plan"},
-      {"strict", "", "a fit inside the error bar is none", "Plan"},
-      rows_flag(),
-      {"serve", "", "the best engine, quantization and layout of a server, as serve --find layout", "Plan"},
-  };
-  flags.insert(flags.begin() + 2, limits.begin(), limits.end());
-  quantity::append(flags, question_flags());
-  quantity::append(flags, baseline_flags());
-  return flags;
-}
-
 Reply ask_plan(const Arguments& arguments, const Surroundings& around) {
   PlanOptions options = plan_options(arguments, around);
   const auto catalogue = around.calibrated(arguments);

@@ -197,14 +197,6 @@ formats::Dtype find_dtype(std::string_view name, std::string_view place) {
       quantity::did_you_mean(name, spec::all_names<formats::Dtype>(), "llmcalc dtype shows all of them"));
 }
 
-std::vector<Flag> dtype_flags() {
-  return {
-      {"value", "number", "what each format makes of this number", "Number"},
-      {"quantize", "numbers, as 1.5,-0.2,3", "quantize a list to int8 or int4", "Number"},
-      {"scheme", "absmax|zero-point|affine", "of --quantize", "Number"},
-  };
-}
-
 Reply ask_dtype(const Arguments& arguments, const Surroundings&) {
   const auto asked = dtype_request(arguments);
   if (asked.list.empty()) return shown(format_lines(asked));

@@ -73,12 +73,6 @@ struct Reader {
   void (*read)(ScaleQuestion& question, std::string_view text, std::string_view place);
 };
 
-constexpr std::string_view run_group = "Run: what is known of it";
-constexpr std::string_view machine_group = "Machine and money";
-constexpr std::string_view law_group = "Law of scaling";
-constexpr std::string_view next_group = "Questions about the run";
-constexpr std::string_view inference_group = "Inference";
-
 constexpr Reader readers[] = {
 #include "vocabulary/scale.inc"
 };
@@ -167,20 +161,12 @@ laws::ScaleAnswer scaled(const ScaleOptions& options) {
 
 }  // namespace
 
-std::vector<Flag> scale_flags() {
-  std::vector<Flag> flags;
-  for (const Reader& reader : readers) {
+std::vector<Flag> terms_of_scale() {
+  return quantity::mapped(readers, [](const Reader& reader) {
     const bool is_law = reader.values.empty();
-    flags.push_back({std::string(reader.flag), is_law ? names_of_laws("|") : std::string(reader.values), reader.help,
-                     reader.group});
-  }
-  flags.push_back(
-      {"gpu", "name, or name:count", "accelerator preset: its peak, memory, price and usual MFU", machine_group});
-  flags.push_back({"dtype", "name", "number format of the weights at inference", inference_group});
-  flags.push_back({"hyperparameters", "", "batch size and learning rate for this compute", next_group});
-  flags.push_back({"frontier", "sizes|budgets", "a table of other sizes, or of other budgets", next_group});
-  flags.push_back({"explain", "", "formula, numbers and source of every line", "Output"});
-  return flags;
+    return Flag{std::string(reader.flag), is_law ? names_of_laws("|") : std::string(reader.values), reader.help,
+                reader.group};
+  });
 }
 
 Reply ask_scale(const Arguments& arguments, const Surroundings& around) {

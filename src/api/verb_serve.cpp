@@ -297,20 +297,6 @@ Reply serve_each(const Arguments& arguments, const Asking& asking) {
 
 }  // namespace
 
-std::vector<Flag> serve_flags() {
-  std::vector<Flag> flags = serving_question_flags();
-  flags.push_back({"requests", "FILE.csv", "arrival, prompt and output of each, one by one", "Load"});
-  flags.push_back({"find", "concurrency|context|gpus|quant|engine|layout",
-                   "the most that fits, the least that is enough, or the most tokens for the money", "Output"});
-  flags.push_back({"table", "context,concurrency", "which of both together fit", "Output"});
-  flags.push_back({"explain", "", "formula and source of every line", "Output"});
-  flags.push_back({"full", "", "every part, on more than one screen", "Output"});
-  quantity::append(flags, many_flags());
-  flags.push_back({"strict", "", "requests that wait are a failure (exit 1)", "Output"});
-  quantity::append(flags, baseline_flags());
-  return flags;
-}
-
 Reply ask_serve(const Arguments& arguments, const Surroundings& around) {
   auto options = serve_options(arguments);
   const render::TextStyle style{

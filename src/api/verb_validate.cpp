@@ -248,13 +248,6 @@ Reply calibration_of(const trust::Validation& validation) {
 
 }  // namespace
 
-std::vector<Flag> validate_flags() {
-  return {{"where", "COLUMN=TEXT", "only rows whose cell holds the text; may be repeated", "Rows", true},
-          {"calibrate", "", "write how far your runs were off, for --calibration, instead of the rows", "Output"},
-          {"by", "framework|source|method|model|quantity|quality|gpu|engine",
-           "summarize by this column; may be repeated", "Rows", true}};
-}
-
 Reply ask_validate(const Arguments& arguments, const Surroundings& around) {
   ValidateRequest options = validate_request(arguments);
   const bool calibrates = arguments.has("calibrate");

@@ -12,42 +12,33 @@
 namespace llmcalc::api {
 namespace {
 
-std::vector<Flag> no_flags() { return {}; }
-
 constexpr Verb rows[] = {
-    {"fit", "[options]", "does this run fit, how long does it take, what does it cost?", fit_flags, ask_fit,
-     "text|json|html|svg|markdown|trace|snapshot|csv|junit",
-     "model params gpu framework method dtype seq micro-batch recompute zero tokens from full explain format",
-     "llmcalc fit --params 1e9 --dtype bf16 --gpu a100-80\n"
-     "llmcalc fit --model llama-3.1-8b --method qlora --framework hf --gpu rtx-4090"},
-    {"serve", "[options]", "does a server start, with which context and load?", serve_flags, ask_serve,
-     "text|json|html|markdown|csv|junit",
-     "model params engine quant kv-dtype gpu tp context concurrency prompt output find format",
-     "llmcalc serve llama-3-8b --engine vllm --quant awq --gpu rtx-4090 --context 8k\n"
-     "llmcalc serve llama-3-70b --engine llama.cpp --quant q4_k_m --gpu rtx-3090:2"},
-    {"plan", "[options; most take lists, as --tp 1,2,4 or --gpu any]",
-     "the best layout, batch, context, model or accelerators for a run", plan_flags, ask_plan,
-     "text|json|html|csv|markdown|junit",
-     "model params gpu framework method seq global-batch objective largest max-memory tokens top format",
-     "llmcalc plan --model llama-3-8b --gpu h100-sxm:8 --seq 8k --global-batch 64\n"
-     "llmcalc plan --params 70e9 --method qlora --gpu any --gpus 1 --global-batch 8"},
-    {"from", "THING... [options]", "a file, folder or command, as a command to type", question_flags, ask_from,
-     "text|json", "gpu model format",
-     "llmcalc from axolotl.yaml\n"
-     "llmcalc from 'torchrun --nproc_per_node 8 train.py --deepspeed ds_config.json'"},
-    {"scale", "[model] [options]", "parameters, tokens, compute, cost and loss of a run, from each other", scale_flags,
-     ask_scale, "text|json", "params tokens compute loss gpu days cost mfu law explain format",
-     "llmcalc scale --params 7e9\n"
-     "llmcalc scale --cost 10000 --gpu h100-sxm:8"},
-    {"model", "list [PART] | [show] NAME", "models known by name", no_flags, ask_model, "text|json", "",
-     "llmcalc model show deepseek-v3"},
-    {"gpu", "list [PART] | [show] NAME", "accelerators known by name", no_flags, ask_gpu, "text|json", "",
-     "llmcalc gpu show h100-sxm"},
-    {"validate", "FILE.csv... [options]", "predicted against measured, row by row", validate_flags, ask_validate,
-     "text|json|markdown", "", "llmcalc validate runs.csv --by framework"},
-    {"dtype", "[NAME] [options]", "number formats: bits, bytes and rounding", dtype_flags, ask_dtype, "text|json", "",
-     "llmcalc dtype bf16 --value 3.14159265"},
+#include "vocabulary/program.inc"
 };
+
+/// Kinds of rows: options that stand once or repeat, that whose values are the forms of the answer, all terms of a
+/// question.
+enum class FlagKind { once, repeated, formats, question };
+
+struct FlagRow {
+  std::string_view name;
+  std::string_view verbs;  ///< apart by blanks; empty: all of them
+  std::string_view values;
+  std::string_view help;
+  std::string_view group;
+  FlagKind kind = FlagKind::once;
+};
+
+constexpr FlagRow flag_rows[] = {
+#include "vocabulary/flags.inc"
+};
+
+void add(const FlagRow& row, const Verb& verb, std::vector<Flag>& flags) {
+  if (row.kind == FlagKind::question) return quantity::append(flags, verb.terms());
+  const FlagRow& told = row.help.empty() ? *quantity::find_or_null(flag_rows, row.name, &FlagRow::name) : row;
+  flags.push_back({std::string(row.name), std::string(row.kind == FlagKind::formats ? verb.formats : told.values),
+                   told.help, row.group, row.kind == FlagKind::repeated});
+}
 
 /// Names that people have for what a verb does.
 struct Called {
@@ -147,9 +138,19 @@ std::string help(std::span<const std::string> names) {
 
 std::span<const Verb> verbs() { return rows; }
 
+std::vector<Flag> own_flags(const Verb& verb) {
+  std::vector<Flag> flags;
+  for (const FlagRow& row : flag_rows) {
+    if (quantity::contains(quantity::pieces_of(row.verbs, " "), verb.name)) add(row, verb, flags);
+  }
+  return flags;
+}
+
 std::vector<Flag> all_flags(const Verb& verb) {
-  auto flags = verb.flags();
-  quantity::append(flags, common_flags(verb.formats));
+  auto flags = own_flags(verb);
+  for (const FlagRow& row : flag_rows) {
+    if (row.verbs.empty()) add(row, verb, flags);
+  }
   return flags;
 }
 

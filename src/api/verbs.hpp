@@ -19,12 +19,12 @@ struct Verb {
   std::string_view name;
   std::string_view usage;  ///< what follows the name
   std::string_view summary;
-  std::vector<Flag> (*flags)();
+  std::vector<Flag> (*terms)();  ///< of its question, if it has any
   /// Reads the arguments, throws on bad ones, then asks the surroundings and answers.
   Reply (*ask)(const Arguments& arguments, const Surroundings& around);
-  std::string_view formats = "text|json";  ///< of its answer
-  std::string_view usual = {};             ///< options that most questions need, apart by blanks; empty: all of them
-  std::string_view examples = {};          ///< a line each
+  std::string_view formats;   ///< of its answer
+  std::string_view usual;     ///< options that most questions need, apart by blanks; empty: all of them
+  std::string_view examples;  ///< a line each
 };
 
 std::span<const Verb> verbs();
@@ -36,7 +36,10 @@ const Verb& find_verb(std::string_view name);
 /// under the verb that answers it: `plan --serve` is a word for what `serve --find layout` searches.
 std::vector<std::string> spelled_out(std::span<const std::string> line);
 
-/// Its options, and those of every verb.
+/// Its options.
+std::vector<Flag> own_flags(const Verb& verb);
+
+/// Those, and the options of every verb.
 std::vector<Flag> all_flags(const Verb& verb);
 
 /// The verb's answer, and what changed since the answer that --baseline names.
@@ -63,12 +66,7 @@ Reply ask_gpu(const Arguments& arguments, const Surroundings& around);
 Reply ask_validate(const Arguments& arguments, const Surroundings& around);
 Reply ask_dtype(const Arguments& arguments, const Surroundings& around);
 
-std::vector<Flag> fit_flags();
-std::vector<Flag> serve_flags();
-std::vector<Flag> plan_flags();
-std::vector<Flag> scale_flags();
-std::vector<Flag> validate_flags();
-std::vector<Flag> dtype_flags();
+std::vector<Flag> terms_of_scale();
 
 /// `llmcalc`, `llmcalc -h`: the verbs.
 std::string program_help();

@@ -13,9 +13,7 @@ using Catch::Matchers::Contains;
 namespace {
 
 api::Arguments parse(const std::vector<std::string>& words) {
-  auto flags = api::fit_flags();
-  const auto common = api::common_flags("text|json");
-  flags.insert(flags.end(), common.begin(), common.end());
+  const auto flags = api::all_flags(api::find_verb("fit"));
   return {flags, api::words_of_line(flags, words)};
 }
 
@@ -100,7 +98,7 @@ TEST_CASE("every verb explains itself") {
 
 TEST_CASE("the help of fit names every term of the vocabulary") {
   const auto help = run({"fit", "--help"}).answer;
-  for (const auto& flag : api::fit_flags()) CHECK_THAT(help, Contains("--" + flag.name));
+  for (const auto& flag : api::own_flags(api::find_verb("fit"))) CHECK_THAT(help, Contains("--" + flag.name));
 }
 
 TEST_CASE("presets are listed and shown") {

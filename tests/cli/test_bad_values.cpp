@@ -160,7 +160,7 @@ TEST_CASE("of two options that contradict each other the error says both, and wh
   const auto any = [&](const auto& list) { return list[random() % list.size()]; };
   int contradictions = 0;
   for (const std::string verb : {"fit", "serve"}) {
-    std::vector<api::Flag> flags = api::find_verb(verb).flags();
+    std::vector<api::Flag> flags = api::own_flags(api::find_verb(verb));
     std::erase_if(flags, [](const api::Flag& flag) {
       return flag.is_switch() || flag.group == "Output" || flag.group == "Model" ||
              quantity::contains(of_any_text(), flag.name);

@@ -103,7 +103,7 @@ std::vector<Option> options_of(std::string_view verb) {
   constexpr std::string_view shown[] = {"full",          "explain", "timeline", "unit", "table",
                                         "show-question", "write",   "force",    "serve"};
   std::vector<Option> options;
-  for (const auto& flag : api::find_verb(verb).flags()) {
+  for (const auto& flag : api::own_flags(api::find_verb(verb))) {
     const bool is_asked = flag.group != "Model" && !quantity::contains(shown, flag.name);
     if (is_asked) options.push_back({flag.name, flag.is_switch() ? "true|true" : flag.values});
   }

@@ -13,16 +13,11 @@
 
 namespace llmcalc::api {
 
-std::vector<Flag> limit_flags(std::string_view group);
-
 search::PlanLimits limits_of(const Arguments& arguments);
 
 /// Sentences, one for each limit that is exceeded; with `strict` the high end of the error bar counts.
 /// \throws quantity::BadInput at a limit of what is not known of the run
 std::vector<std::string> beyond(const search::PlanLimits& limits, const answer::Estimate& estimate, bool strict);
-
-/// --baseline and --worse-by.
-std::vector<Flag> baseline_flags();
 
 /// Says what differs from the answer in the file that --baseline names, in five lines at most, and fails where a figure
 /// is worse by more than --worse-by; adds nothing where nobody names one.

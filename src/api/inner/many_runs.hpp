@@ -30,12 +30,6 @@ struct ManyRuns {
   std::function<NamedRun()> next;  ///< asked so many times
 };
 
-/// --rows
-Flag rows_flag();
-
-/// --rows and --sweep
-std::vector<Flag> many_flags();
-
 /// Whether these words ask more than one question.
 /// \param forms  of the answer that have a line for each, so that one question has such an answer too
 bool asks_many(const Arguments& arguments, const std::vector<read::Given>& words,
