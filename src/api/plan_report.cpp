@@ -7,7 +7,6 @@
 #include "render/understood.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace llmcalc::api {
 

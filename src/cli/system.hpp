@@ -8,7 +8,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <system_error>
 #include <vector>
 
 namespace llmcalc::cli {

@@ -20,56 +20,24 @@ struct Demand {
 
 bool is_split(std::int64_t ranks, Parallelism way, const Abilities& can) { return ranks == 1 || can.splits.has(way); }
 
+bool is_asked(const Saving& saving, const Question& question) {
+  const auto way = question.training.save_checkpoint;
+  return way == spec::SaveCheckpoint::framework || saving.way == way;
+}
+
+bool saves_as_asked(const Abilities& can, const Question& question) {
+  const auto is_way = [&](const Saving& saving) { return is_asked(saving, question); };
+  return question.training.save_checkpoint == spec::SaveCheckpoint::none || std::ranges::any_of(can.savings, is_way);
+}
+
+/// No trainer adds up gradients in integers; courses count them so.
+bool takes_gradients(const Abilities& /*can*/, const Question& question) {
+  const bool is_textbook = row_of(question.training.framework).states == StateRecipe::textbook;
+  return is_textbook || question.training.precision.grads != formats::Dtype::int8;
+}
+
 constexpr Demand demands[] = {
-    {"gpu",
-     [](const Abilities& can, const Question& q) { return can.under_xla || spec::can(q.gpu, spec::Ability::eager); }},
-    {"method", [](const Abilities& can, const Question& q) { return can.methods.has(q.training.method); }},
-    {"algorithm", [](const Abilities& can, const Question& q) { return can.algorithms.has(q.training.algorithm); }},
-    {"sharding", [](const Abilities& can, const Question& q) { return can.shardings.has(q.layout.sharding); }},
-    {"tp", [](const Abilities& can, const Question& q) { return is_split(q.layout.tp, Parallelism::tensor, can); }},
-    {"sp",
-     [](const Abilities& can, const Question& q) { return !q.layout.sp || can.splits.has(Parallelism::sequence); }},
-    {"pp", [](const Abilities& can, const Question& q) { return is_split(q.layout.pp, Parallelism::pipeline, can); }},
-    {"vpp",
-     [](const Abilities& can, const Question& q) { return is_split(q.layout.vpp, Parallelism::virtual_stages, can); }},
-    {"cp", [](const Abilities& can, const Question& q) { return is_split(q.layout.cp, Parallelism::context, can); }},
-    {"ep", [](const Abilities& can, const Question& q) { return is_split(q.layout.ep, Parallelism::experts, can); }},
-    {"etp",
-     [](const Abilities& can, const Question& q) { return is_split(q.layout.etp, Parallelism::expert_tensor, can); }},
-    {"recompute_kept",
-     [](const Abilities& can, const Question& q) { return q.training.recompute.kept.empty() || can.under_xla; }},
-    {"cp_exchange", [](const Abilities& can,
-                       const Question& q) { return q.layout.cp == 1 || can.exchanges.has(q.layout.cp_exchange); }},
-    {"schedule",
-     [](const Abilities& can, const Question& q) { return q.layout.pp == 1 || can.schedules.has(q.layout.schedule); }},
-    {"offload", [](const Abilities& can, const Question& q) { return can.offloads.has(q.training.offload); }},
-    {"recompute",
-     [](const Abilities& can, const Question& q) { return can.recomputes.has(q.training.recompute.policy); }},
-    {"optimizer", [](const Abilities& can, const Question& q) { return can.optimizers.has(q.training.optimizer); }},
-    {"weights",
-     [](const Abilities& can, const Question& q) {
-       const auto weights = q.training.precision.weights;
-       return !formats::is_quantized(weights) || can.quantized.has(weights);
-     }},
-    {"compute",
-     [](const Abilities& can, const Question& q) {
-       const auto compute = q.training.precision.compute;
-       return !formats::is_narrow_float(compute) || can.narrow.has(compute);
-     }},
-    {"grads",  // no trainer adds up gradients in integers; courses count them so
-     [](const Abilities&, const Question& q) {
-       const bool is_textbook = row_of(q.training.framework).states == StateRecipe::textbook;
-       return is_textbook || q.training.precision.grads != formats::Dtype::int8;
-     }},
-    {"loss", [](const Abilities& can, const Question& q) { return can.losses.has(q.training.loss); }},
-    {"save_checkpoint",
-     [](const Abilities& can, const Question& q) {
-       using spec::SaveCheckpoint;
-       const auto way = q.training.save_checkpoint;
-       if (way == SaveCheckpoint::none) return true;
-       return std::ranges::any_of(
-           can.savings, [&](const Saving& saving) { return way == SaveCheckpoint::framework || saving.way == way; });
-     }},
+#include "layouts/demands.inc"
 };
 
 }  // namespace
@@ -98,17 +66,14 @@ std::vector<std::string_view> able_to(std::string_view term, const Question& que
 
 /// A way that was asked for by name is taken where the framework would do otherwise.
 const Saving* saving_of(const spec::Question& question) {
-  const auto way = question.training.save_checkpoint;
-  if (way == spec::SaveCheckpoint::none) return nullptr;
+  if (question.training.save_checkpoint == spec::SaveCheckpoint::none) return nullptr;
   const auto savings = row_of(question.training.framework).savings;
-  const auto is_asked = [&](const Saving& saving) {
-    return way == spec::SaveCheckpoint::framework || saving.way == way;
-  };
+  const auto is_way = [&](const Saving& saving) { return is_asked(saving, question); };
   const auto holds = [&](const Saving& saving) {
-    return is_asked(saving) && (saving.holds == nullptr || saving.holds(question));
+    return is_way(saving) && (saving.holds == nullptr || saving.holds(question));
   };
   auto found = std::ranges::find_if(savings, holds);
-  if (found == savings.end()) found = std::ranges::find_if(savings, is_asked);
+  if (found == savings.end()) found = std::ranges::find_if(savings, is_way);
   return found == savings.end() ? nullptr : &*found;
 }
 

@@ -41,20 +41,10 @@ bool is_told(std::string_view term, std::string_view value) {
 struct LayoutTerm {
   std::string_view term;
   std::string_view word;
-  std::string_view meaning;  ///< empty where the word says it
+  std::string_view meaning = {};  ///< empty where the word says it
 };
-constexpr std::array layout_terms{
-    LayoutTerm{"dp", "dp", "data-parallel copies"},
-    LayoutTerm{"tp", "tp", "ranks that share each matrix"},
-    LayoutTerm{"sp", "sp", "and its norms"},
-    LayoutTerm{"pp", "pp", "pipeline stages"},
-    LayoutTerm{"vpp", "x", "pieces of a stage"},
-    LayoutTerm{"cp", "cp", "ranks that share a sequence"},
-    LayoutTerm{"ep", "ep", "ranks that share experts"},
-    LayoutTerm{"etp", "etp", "ranks that share an expert"},
-    LayoutTerm{"micro_batch", "micro-batch", ""},
-    LayoutTerm{"recompute_modules", "of", ""},
-    LayoutTerm{"cuda_graph", "graphs", ""},
+constexpr LayoutTerm layout_terms[] = {
+#include "shown/layout_terms.inc"
 };
 
 std::string short_name(std::string_view term) {

@@ -86,45 +86,28 @@ std::string money_of(quantity::Money money) { return quantity::format_money(mone
 std::string dollars_of(quantity::Money money) { return fmt::format("{}", quantity::in_dollars(money)); }
 std::string count_of(std::int64_t count) { return std::to_string(count); }
 
+std::string name_of(const RunLine& line) { return line.name; }
 std::string layout_of(const RunLine& line) { return line.layout; }
+std::string reasons_of(const RunLine& line) { return shown(quantity::joined(line.reasons, "; "), Medium::csv); }
+std::string verdict_id(const RunLine& line) {
+  auto words = verdict_of(line);
+  std::ranges::replace(words, ' ', '_');
+  return words;
+}
 std::string why_or_error(const RunLine& line) { return line.verdict ? why(line) : line.error; }
 
 /// One figure of a run: what people read, and what programs do.
 struct RunColumn {
+  Align align;
   std::string_view head;  ///< empty where only programs have it
   std::string_view key;   ///< empty where only people have it
-  Align align;
   std::string (*cell)(const RunLine&);
   std::string (*field)(const RunLine&) = nullptr;  ///< where it is another
   int gives_way = 0;  ///< in which turn a screen that is too narrow for all does without it; 0: in none
 };
 
 constexpr RunColumn run_columns[] = {
-    {"run", "run", Align::left, [](const RunLine& line) { return line.name; }, as_field<&RunLine::name>},
-    {"verdict", "verdict", Align::left, verdict_of,
-     [](const RunLine& line) {
-       auto words = verdict_of(line);
-       std::ranges::replace(words, ' ', '_');
-       return words;
-     }},
-    {"needs GiB", "needed_bytes", Align::right, gib<&Verdict::needed>, bytes<&Verdict::needed>},
-    {"up to", "high_bytes", Align::right, gib<&Verdict::high>, bytes<&Verdict::high>, 1},
-    {"of", "capacity_bytes", Align::right, gib<&Verdict::capacity>, bytes<&Verdict::capacity>, 5},
-    {"step", "step_seconds", Align::left, told<&RunLine::step, duration_of>, told<&RunLine::step, seconds_of>},
-    {"", "error", Align::left, as_field<&RunLine::error>},
-    {"whole", "total_seconds", Align::left, told<&RunLine::total, duration_of>, told<&RunLine::total, seconds_of>, 2},
-    {"cost", "cost_usd", Align::left, told<&RunLine::cost, money_of>, told<&RunLine::cost, dollars_of>},
-    {"first token", "first_token_seconds", Align::left, told<&RunLine::first_token, duration_of>,
-     told<&RunLine::first_token, seconds_of>, 3},
-    {"a token", "token_seconds", Align::left, told<&RunLine::token, duration_of>, told<&RunLine::token, seconds_of>},
-    {"a million", "token_cost_usd", Align::left, told<&RunLine::token_cost, money_of>,
-     told<&RunLine::token_cost, dollars_of>},
-    {"at once", "at_once", Align::right, told<&RunLine::at_once, count_of>},
-    {"layout", "layout", Align::left, layout_of, as_field<&RunLine::layout>, 4},
-    {"", "reason", Align::left,
-     [](const RunLine& line) { return shown(quantity::joined(line.reasons, "; "), Medium::csv); }},
-    {"", "advice", Align::left, as_field<&RunLine::advice>},
-    {"why", "", Align::left, why_or_error},
+#include "shown/run_columns.inc"
 };
 
 /// The columns in which any run has something to read.

@@ -85,20 +85,11 @@ std::string accelerators_of(const Report& report) {
 
 struct SpreadTerm {
   std::string_view term;
-  std::string_view word;   ///< before the value
-  std::string_view plain;  ///< the value that nobody needs to hear of
+  std::string_view word;        ///< before the value
+  std::string_view plain = {};  ///< the value that nobody needs to hear of
 };
-constexpr std::array spread_terms{
-    SpreadTerm{"dp", "dp ", "1"},
-    SpreadTerm{"tp", "tp ", "1"},
-    SpreadTerm{"pp", "pp ", "1"},
-    SpreadTerm{"cp", "cp ", "1"},
-    SpreadTerm{"ep", "ep ", "1"},
-    SpreadTerm{"sharding", "", "none"},
-    SpreadTerm{"recompute", "recompute ", "none"},
-    SpreadTerm{"recompute_modules", "of ", ""},
-    SpreadTerm{"recompute_kept", "but for ", ""},
-    SpreadTerm{"offload", "offload ", "none"},
+constexpr SpreadTerm spread_terms[] = {
+#include "shown/spread_terms.inc"
 };
 
 /// The ways in which a run is spread that are in use, and what else it does unlike a plain one.
@@ -106,7 +97,7 @@ std::string layout_of(const Report& report) {
   std::vector<std::string> words;
   for (const auto& [term, word, plain] : spread_terms) {
     const auto value = echoed(report.question, term);
-    if (!value.empty() && value != plain) words.push_back(std::string(word) + value);
+    if (!value.empty() && value != plain) words.push_back(fmt::format("{}{}{}", word, word.empty() ? "" : " ", value));
   }
   return quantity::joined(words, ", ");
 }

@@ -41,31 +41,7 @@ bool is_positive(const Serving& serving) {
 }
 
 constexpr OptionRow option_rows[] = {
-    {"memory_fraction", &has<&EngineOptions::memory_fraction>, "other_usage"},
-    {"kv_bytes", &has<&EngineOptions::cache_bytes>},
-    {"batched_tokens", &has<&EngineOptions::batched_tokens>, "ubatch"},
-    {"max_seqs", &has<&EngineOptions::max_sequences>, "slots"},
-    {"block", &has<&EngineOptions::block>},
-    {"graphs", &has<&EngineOptions::graphs>},
-    {"ubatch", &has<&EngineOptions::ubatch>, "batched_tokens"},
-    {"slots", &has<&EngineOptions::slots>, "max_seqs"},
-    {"gpu_layers", &has<&EngineOptions::gpu_layers>},
-    {"cpu_experts", &is_positive<&EngineOptions::cpu_experts>, "gpu_layers"},
-    {"host_bandwidth", &has<&EngineOptions::host_bandwidth>},
-    {"flash", &has<&EngineOptions::flash>},
-    {"prefix_cache", &has<&EngineOptions::prefix_cache>},
-    {"wait_steps", &is_positive<&EngineOptions::wait_steps>},
-    {"stream_interval", &has<&EngineOptions::stream_interval>},
-    {"draft", [](const Serving& serving) { return serving.options.draft.kind != spec::DraftKind::none; }},
-    {"max_loras", &is_positive<&EngineOptions::max_loras>},
-    {"group_size", [](const Serving& serving) { return serving.group_size > 0; }, "quant"},
-    {"imatrix", [](const Serving& serving) { return !serving.imatrix; }},
-    {"split", [](const Serving& serving) { return serving.layout.split != spec::CardSplit::layer; }},
-    {"attention_dp", [](const Serving& serving) { return serving.layout.attention_dp > 1; }},
-    {"dcp", [](const Serving& serving) { return serving.layout.dcp > 1; }},
-    {"role", [](const Serving& serving) { return serving.role != spec::ServerRole::both; }},
-    {"prefill_servers", [](const Serving& serving) { return serving.layout.prefill_servers > 0; }},
-    {"shared_prefix", [](const Serving& serving) { return serving.load.shared_prefix > 0; }},
+#include "vocabulary/engine_terms.inc"
 };
 
 const EngineOption* option_of(const EngineRow& row, std::string_view term) {

@@ -10,7 +10,6 @@
 #include "spec/traits.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace llmcalc::serving {
 

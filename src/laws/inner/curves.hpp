@@ -4,7 +4,6 @@
 #include "laws/scaling_law.hpp"
 #include "quantity/elementary.hpp"
 
-#include <cmath>
 #include <limits>
 #include <numbers>
 #include <numeric>

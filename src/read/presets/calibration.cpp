@@ -3,7 +3,6 @@
 #include "read/presets/fields.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 namespace llmcalc::read {
 namespace {

@@ -1,8 +1,6 @@
 #include "read/words/terms.hpp"
 
 #include <array>
-#include <charconv>
-#include <iterator>
 
 namespace llmcalc::read {
 namespace {

@@ -13,7 +13,6 @@
 #include "read/vocabulary.hpp"
 #include "spec/names.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
