@@ -11,8 +11,10 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <mutex>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace llmcalc::read {
 namespace {
@@ -76,11 +78,23 @@ struct Kind<AcceleratorPreset> {
   }
 };
 
-/// Presets that ship are read by the families that ship.
+/// Presets that ship are read by the families that ship, each once: one question may ask for a preset several times,
+/// and many questions for the same.
+/// \param entry  one of those that the kind's list of them holds
 template <class Preset>
-Preset parse_embedded(const EmbeddedPreset& entry) {
-  const auto value = nlohmann::json::parse(entry.json);  // which was read when the program was built
-  return Kind<Preset>::read({value, entry.file}, nullptr, {});
+const Preset& embedded_preset(const EmbeddedPreset& entry) {
+  struct Read {
+    std::once_flag once;
+    std::optional<Preset> preset;
+  };
+  const auto entries = Kind<Preset>::embedded();
+  static std::vector<Read> presets(entries.size());
+  Read& read = presets[static_cast<std::size_t>(&entry - entries.data())];
+  std::call_once(read.once, [&] {
+    const auto value = nlohmann::json::parse(entry.json);  // which was read when the program was built
+    read.preset = Kind<Preset>::read({value, entry.file}, nullptr, {});
+  });
+  return *read.preset;
 }
 
 KnownPreset known(const PresetNames& names) {
@@ -133,7 +147,7 @@ const Preset* find_user(const std::vector<Preset>& users, std::string_view name)
 template <class Preset>
 Preset overridden(const std::vector<Preset>& users, const EmbeddedPreset& entry) {
   const Preset* user = find_user(users, entry.id);
-  return user != nullptr ? *user : parse_embedded<Preset>(entry);
+  return user != nullptr ? *user : embedded_preset<Preset>(entry);
 }
 
 /// The preset of which `name` is another spelling, if it is of one alone.
