@@ -57,8 +57,9 @@ struct WallClock {
   quantity::Seconds segment(quantity::Seconds step, quantity::Seconds useful) const;
   /// Useful over wall time; 0: failures come faster than the run can restart.
   double share(quantity::Seconds step, quantity::Seconds useful) const;
-  /// Whether a run of such steps ends, however many there are; false where that depends on their number.
-  bool surely_ends(quantity::Seconds step) const { return long_run_ends && (stated_interval || step <= interval); }
+  /// Whether no run of as many longer steps ends sooner. Where failures come faster than most runs restart, longer
+  /// intervals may be the ones that end.
+  bool grows_with_steps() const { return long_run_ends || stated_interval; }
 };
 
 /// Says that failures come faster than a run restarts; empty where it makes progress, or nobody knows how long it

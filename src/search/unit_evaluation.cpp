@@ -142,16 +142,20 @@ PricedProgram& UnitSearch::program_of(std::uint32_t recompute, const Pipeline& p
 /// Least memory of the policy with as long a micro-batch or longer. A size beyond what can be counted fits nowhere.
 Bytes UnitSearch::evaluate(std::uint32_t recompute, const Pipeline& pipeline) try {
   if (cell_->legal[recompute] == 0) return nowhere;
+  if (is_known_as_slow(recompute)) return cell_->least;
   question_.training.recompute = space_.recomputes()[recompute];
   take_variant(variants_.front());
   const std::size_t lists = pipeline.stages.size();
   for (StagePeaks& peaks : peaks_) peaks.clear(lists);
-  least_times_.clear(lists);
-  times_.resize(variants_.size());
-  for (auto& times : times_) times.clear(lists);
+  for (auto* times : {&times_, &least_times_}) {
+    times->resize(variants_.size());
+    for (auto& of_variant : *times) of_variant.clear(lists);
+  }
+  if (is_too_slow(recompute, cell_->least, pipeline)) return cell_->least;
   PricedPolicy policy{recompute, program_of(recompute, pipeline)};
   const Bytes least = space_.question().prunes ? least_memory(policy, pipeline) : quantity::bytes(0);
   if (least > base_->capacity) return nowhere;
+  if (is_too_slow(recompute, least, pipeline)) return least;
   for (const Order& order : legal_orders_[question_.layout.sp]) compose(policy, pipeline, order);
   be_plain(pipeline);
   return least;
@@ -160,43 +164,6 @@ Bytes UnitSearch::evaluate(std::uint32_t recompute, const Pipeline& pipeline) tr
 } catch (const std::exception& error) {
   for (std::size_t i = 0; i < legal_orders_[question_.layout.sp].size(); ++i) keeper_->miss(error.what());
   return quantity::bytes(0);
-}
-
-/// Memory with one micro-batch on a stage, and none of the allocator's blocks larger than it must be: longer ones need
-/// more.
-Bytes UnitSearch::least_memory(const PricedPolicy& policy, const Pipeline& pipeline) {
-  const auto defers = [](const Order& order) { return order.schedule == spec::Schedule::zero_bubble; };
-  const bool may_defer = std::ranges::any_of(legal_orders_[question_.layout.sp], defers);
-  Bytes least = nowhere;
-  for (std::size_t deferred = 0; deferred < (may_defer ? 2 : 1); ++deferred) {
-    memory::StepRules rules = cell_->rules[deferred][policy.recompute];
-    rules.counts_slack = false;
-    const auto& walks = prices_.walks(policy.program, rules).walks;
-    const auto walk = stage_walk(policy.recompute, walks, policy.program.program.companions, deferred != 0);
-    least_peaks_.clear(pipeline.stages.size());
-    for (std::uint32_t list = 0; list < pipeline.stages.size(); ++list) {
-      auto& rests = cell_->rests[policy.recompute];
-      least = std::min(least, least_peaks_.least(walk, list, pipeline.stages[list], rests));
-    }
-  }
-  return needed(policy.recompute, least);
-}
-
-/// Whether all that the cell may still hold is ruled out: a stage has the mean of all work or more of it, and no policy
-/// makes less of it than the first, unless several recompute different layers in full.
-bool UnitSearch::is_too_slow(const Pipeline& pipeline) {
-  const auto ways = space_.recomputes();
-  const bool is_least = ways.size() == 1 || ways.front().policy != spec::RecomputePolicy::full;
-  if (!space_.question().prunes || !is_least) return false;
-  question_.training.recompute = ways.front();
-  PricedProgram& priced = program_of(0, pipeline);
-  if (!priced.least_work) {
-    Seconds work;
-    for (const std::uint16_t block : priced.program.sequence) work += timing::least_work(priced.times[block], hides_);
-    priced.least_work = work;
-  }
-  const auto share = static_cast<double>(question_.training.grad_accum) / static_cast<double>(pipeline.pp);
-  return is_ruled_out(0, cell_->least, share * *priced.least_work);
 }
 
 void UnitSearch::compose(PricedPolicy& policy, const Pipeline& pipeline, const Order& order) try {
@@ -291,24 +258,20 @@ const std::vector<timing::Passes>& UnitSearch::work_of(PricedProgram& program, s
   });
 }
 
-/// The passes and the bubble as if nothing waited for weights, nor for what some variant hides: each only adds.
-Seconds UnitSearch::least_step(PricedPolicy& policy, const Pipeline& pipeline, const Order& order) {
-  const std::uint32_t list = order.cut->stages[policy.recompute];
-  const auto& times = least_times_.get(list, [&](timing::PipelineTimes& made) {
-    const Stages stages = pipeline.stages[list];
-    timing::least_times(stages, work_of(policy.program, policy.recompute, list, stages), hides_, question_, made);
-  });
-  return times.total(question_.layout, question_.training.grad_accum);
+/// The program that all orders share.
+PricedProgram& UnitSearch::plain_program(std::uint32_t recompute, const Pipeline& pipeline) {
+  const spec::Layout layout = question_.layout;
+  be_plain(pipeline);
+  auto& priced = program_of(recompute, pipeline);
+  question_.layout = layout;
+  return priced;
 }
 
 Seconds UnitSearch::step_time(std::size_t variant, std::uint32_t recompute, const Pipeline& pipeline,
                               const Order& order) {
   const std::uint32_t list = order.cut->stages[recompute];
   const auto& times = times_[variant].get(list, [&](timing::PipelineTimes& made) {
-    const spec::Layout layout = question_.layout;
-    be_plain(pipeline);
-    auto& priced = program_of(recompute, pipeline);
-    question_.layout = layout;
+    auto& priced = plain_program(recompute, pipeline);
     PricedWeights& weights = sharded_->weights[weight_slot_[recompute]];
     const auto& own = profile(recompute);
     const Stages stages = pipeline.stages[list];
@@ -334,18 +297,6 @@ PlannedRun UnitSearch::planned(std::uint32_t recompute, Bytes memory, Seconds st
   if (base_->dollars_an_hour) run.cost = *base_->dollars_an_hour * quantity::in_hours(run.total);
   if (base_->power) run.energy = *base_->power * run.total;
   return run;
-}
-
-/// Runs of one base with longer steps take longer in all, as long as checkpoints are as far apart, and none less than
-/// without failures.
-bool UnitSearch::is_ruled_out(std::uint32_t recompute, Bytes memory, Seconds least_step) const {
-  constexpr double rounding = 1.0 - 1e-9;
-  const Seconds step = rounding * question_.calibration.time.factor * least_step;
-  if (!space_.question().prunes) return false;
-  if (!is_within_limits(planned(recompute, memory, step, Failures::none))) return true;
-  if (base_->clock && !base_->clock->surely_ends(step)) return false;
-  const PlannedRun least = planned(recompute, memory, step);
-  return !is_within_limits(least) || (keeper_->is_beaten(least) && !may_be_surest(least));
 }
 
 bool UnitSearch::is_within_limits(const PlannedRun& run) const {

@@ -39,7 +39,7 @@ PricedProgram& PlanPrices::program(const ProgramKey& key, const spec::Question& 
   made.work.clear(lists_);
   program::build_program(question, profile, made.program);
   made.times.clear();
-  made.least_work.reset();
+  made.all.reset();
   for (const auto& block : made.program.blocks) made.times.push_back(timing::time_block(block, prices));
   return made;
 }
@@ -154,9 +154,8 @@ void UnitSearch::search(const PlanUnit& unit, Keeper& keeper) try {
   const bool overlaps = quantity::contains(variants_, true, &Variant::expert_overlap);
   hides_ = {.host = variants_.size() > 1, .experts = variants_.size() > 1 || overlaps};
   list_cells(unit);
-  for (const std::int64_t batch : degrees(choices.micro_batch, question_.training.global_batch)) {
-    search_micro_batch(batch);
-  }
+  micro_batches_ = degrees(choices.micro_batch, question_.training.global_batch);
+  for (const std::int64_t batch : micro_batches_) search_micro_batch(batch);
 } catch (const std::exception& error) {
   keeper.miss(error.what());
 }
@@ -222,6 +221,7 @@ void UnitSearch::add_cells(PipelineCells& pipeline) {
       cell.offload = offload;
       cell.has_room.fill(true);
       cell.accumulates.reset();
+      cell.slow_up_to.assign(cell.legal.size() + 1, {});
     }
   }
 }
@@ -265,7 +265,7 @@ void UnitSearch::search_cell(const Pipeline& pipeline, Cell& cell) {
     if (!may_fit || !may_split_sequence(split)) continue;
     question_.layout.sp = split;
     be_plain(pipeline);
-    if (legal_orders_[split].empty() || is_too_slow(pipeline)) {
+    if (legal_orders_[split].empty() || are_too_slow(pipeline)) {
       least = std::min(least, cell.least);
       continue;
     }
@@ -318,6 +318,7 @@ void UnitSearch::enter(Cell& cell) {
   question_.layout.sharding = cell.sharded->sharding;
   question_.training.offload = cell.offload;
   first_profile_ = cell.sharded->first_profile;
+  hides_.between_nodes = sharded_->network->span(layers::RankGroup::expert).nodes() > 1;
   if (base_->profile.size() > space_.recomputes().size()) {
     question_.training.precision.grads = frameworks::gradients_of(question_.training, question_.layout.sharding);
   }

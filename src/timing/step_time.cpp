@@ -85,6 +85,18 @@ Seconds StepTimer::gathering(std::size_t block, std::int64_t times) const {
                                        beside(positive(again.gather + one.reduce - one.shown_backward), backward));
 }
 
+PassTime sum_of(const Passes& passes) {
+  PassTime sum = passes.forward;
+  return (sum += passes.recompute) += passes.backward;
+}
+
+/// Share of the exchanges with experts that is waited for beside other work.
+double exposed_share(const PassTime& sum, bool between_nodes) {
+  constexpr double least_between_nodes = 0.5;
+  const Seconds work = sum.total() - sum.expert - sum.host;
+  return std::max(between_nodes ? least_between_nodes : 0.0, positive(sum.expert - work) / sum.expert);
+}
+
 /// Megatron-LM runs the forward pass of one micro-batch beside the backward pass of another, layer by layer, each
 /// working while the other exchanges tokens with the experts (core/models/common/model_chunk_schedule_plan.py,
 /// --overlap-moe-expert-parallel-comm): what outlasts all other work is waited for, and so is a host that needs longer
@@ -93,13 +105,11 @@ Seconds StepTimer::gathering(std::size_t block, std::int64_t times) const {
 /// The host hands over parts of layers, each with a backward pass of its own, and takes half as long again: empirical,
 /// 13.4 and 11.4 ms a layer of 16 experts of Qwen3 235B on B200, MXFP8 and BF16 (Megatron-Bridge pull request 1760).
 void hide_expert_exchanges(StageTime& stage, bool between_nodes) {
-  constexpr double least_between_nodes = 0.5;
   constexpr double host_in_parts = 1.5;
-  PassTime sum = stage.forward;
-  (sum += stage.recompute) += stage.backward;
+  const PassTime sum = sum_of(stage);
   if (sum.expert <= seconds(0)) return;
   const Seconds work = sum.total() - sum.expert - sum.host;
-  const double exposed = std::max(between_nodes ? least_between_nodes : 0.0, positive(sum.expert - work) / sum.expert);
+  const double exposed = exposed_share(sum, between_nodes);
   const Seconds waiting = std::max(sum.host, positive(host_in_parts * sum.dispatch - work - exposed * sum.expert));
   for (PassTime* pass : {&stage.forward, &stage.recompute, &stage.backward}) {
     pass->expert = exposed * pass->expert;
@@ -255,28 +265,30 @@ void time_stages(const PricedStages& stages, const StepPrices& costs, const spec
   StepTimer(costs, question, profile, prices).time(stages, times);
 }
 
-namespace {
-
-Seconds least_pass(const PassTime& pass, const Hides& hides) {
-  const Seconds shown = hides.experts ? pass.total() - pass.expert : pass.total();
-  return hides.host ? shown - pass.host : shown;
+Passes sum_of(std::span<const std::uint16_t> sequence, std::span<const BlockTime> times) {
+  Passes sum;
+  for (const std::uint16_t block : sequence) {
+    sum.forward += times[block].forward;
+    sum.recompute += times[block].recompute;
+    sum.backward += times[block].backward;
+  }
+  return sum;
 }
 
-}  // namespace
-
-Seconds least_work(const BlockTime& block, const Hides& hides) {
-  return least_pass(block.forward, hides) + least_pass(block.backward, hides);
+Seconds least_time(const Passes& passes, const Hides& hides) {
+  const PassTime sum = sum_of(passes);
+  const Seconds shown = hides.host ? sum.total() - sum.host : sum.total();
+  if (!hides.experts || sum.expert <= seconds(0)) return shown;
+  return shown - (1.0 - exposed_share(sum, hides.between_nodes)) * sum.expert;
 }
 
 void least_times(std::span<const StageGroup> stages, std::span<const Passes> work, const Hides& hides,
                  const spec::Question& question, PipelineTimes& times) {
-  const auto busy = [&](const PassTime& pass) { return least_pass(pass, hides); };
   times = {std::move(times.groups), {}, {}, {}, {}};
   times.groups.clear();
   for (std::size_t i = 0; i < stages.size(); ++i) {
-    const Passes& stage = work[i];
-    const Seconds total = busy(stage.forward) + busy(stage.recompute) + busy(stage.backward);
-    times.groups.push_back({{total, stage.weight_gradients}, stages[i].stages});
+    const Seconds total = least_time(work[i], hides);
+    times.groups.push_back({{total, work[i].weight_gradients}, stages[i].stages});
     if (total > times.slowest.total) times.slowest = times.groups.back().pace;
   }
   times.passes = static_cast<double>(question.training.grad_accum) * times.slowest.total;

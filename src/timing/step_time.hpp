@@ -113,18 +113,22 @@ struct PricedStages {
 void time_stages(const PricedStages& stages, const StepPrices& costs, const spec::Question& question,
                  const frameworks::Profile& profile, const Prices& prices, PipelineTimes& times);
 
+/// The passes of these blocks, one after the other.
+Passes sum_of(std::span<const std::uint16_t> sequence, std::span<const BlockTime> times);
+
 /// Parts of its passes that a way to run a layout can hide.
 struct Hides {
   bool host = false;
   bool experts = false;
+  bool between_nodes = false;  ///< of the experts' exchanges, which are hidden in part there
 };
 
-/// Least time that these passes take in any such way, and in any order: nothing waits for weights either.
+/// Least time that these passes take in any such way; nothing waits for weights either.
+quantity::Seconds least_time(const Passes& passes, const Hides& hides);
+
+/// Likewise stages, in any order.
 void least_times(std::span<const program::StageGroup> stages, std::span<const Passes> work, const Hides& hides,
                  const spec::Question& question, PipelineTimes& times);
-
-/// Likewise a block, without what is recomputed.
-quantity::Seconds least_work(const BlockTime& block, const Hides& hides);
 
 /// Each block of a program for itself, in one micro-batch.
 std::vector<BlockTime> time_blocks(const program::Program& program, const Prices& prices);

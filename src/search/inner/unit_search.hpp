@@ -83,7 +83,7 @@ struct PricedProgram {
   ProgramKey key;
   program::Program program;
   std::vector<timing::BlockTime> times;
-  std::optional<quantity::Seconds> least_work;  ///< of one micro-batch, on all stages together
+  std::optional<timing::Passes> all;            ///< of one micro-batch, on all stages together
   PerStages<std::vector<timing::Passes>> work;  ///< of the pipeline's lists of stages
 };
 
@@ -168,6 +168,8 @@ struct Cell {
   std::vector<std::uint32_t> legal;  ///< of each recompute policy, a bit for each variant that it goes with
   std::vector<bool> states_fit;      ///< of each list of stages, whether its states alone do
   quantity::Bytes least;             ///< no layout of it with as long a micro-batch or longer takes less
+  /// Sequences at once up to which it is too slow, by whether they are split: of each recompute policy, then of all.
+  std::vector<std::array<std::int64_t, 2>> slow_up_to;
   std::array<std::vector<memory::StepRules>, 2> rules;  ///< of each policy, by whether weights' gradients are deferred
   std::vector<StageRests> rests;                        ///< of each policy
 };
@@ -260,7 +262,12 @@ class UnitSearch {
   bool may_split_sequence(bool split) const;
   quantity::Bytes evaluate(std::uint32_t recompute, const Pipeline& pipeline);
   quantity::Bytes least_memory(const PricedPolicy& policy, const Pipeline& pipeline);
-  bool is_too_slow(const Pipeline& pipeline);
+  bool are_too_slow(const Pipeline& pipeline);
+  bool is_known_as_slow(std::uint32_t recompute) const;
+  bool is_too_slow(std::uint32_t recompute, quantity::Bytes memory, const Pipeline& pipeline);
+  quantity::Seconds least_work(std::uint32_t recompute, const Pipeline& pipeline, bool counts_experts);
+  template <class Time>
+  quantity::Seconds least_of_dispatches(Time time);
   void compose(PricedPolicy& policy, const Pipeline& pipeline, const Order& order);
   void take_variant(const Variant& variant);
   void enter(Cell& cell);
@@ -276,6 +283,7 @@ class UnitSearch {
   bool is_legal(frameworks::LooksAt what) const;
   bool states_fit(const Pipeline& pipeline, std::uint32_t list);
   PricedProgram& program_of(std::uint32_t recompute, const Pipeline& pipeline);
+  PricedProgram& plain_program(std::uint32_t recompute, const Pipeline& pipeline);
   memory::StageWalk stage_walk(std::uint32_t recompute, std::span<const memory::BlockWalk> walks,
                                std::span<const program::Companion> companions, bool deferred) const;
   const memory::StageWalk& walk_of(PricedPolicy& policy, bool deferred);
@@ -298,6 +306,7 @@ class UnitSearch {
   PlannedRun planned(std::uint32_t recompute, quantity::Bytes memory, quantity::Seconds step,
                      Failures failures = Failures::counted) const;
   bool is_ruled_out(std::uint32_t recompute, quantity::Bytes memory, quantity::Seconds least_step) const;
+  bool is_ruled_out(quantity::Bytes memory, quantity::Seconds work, std::int64_t micro_batch);
   bool is_within_limits(const PlannedRun& run) const;
   const PricedWeights& weights_of(std::uint32_t recompute) const { return sharded_->weights[weight_slot_[recompute]]; }
   const frameworks::Profile& profile(std::uint32_t recompute) const {
@@ -318,13 +327,14 @@ class UnitSearch {
   timing::Hides hides_;                                         ///< what some of them do
   std::vector<memory::BlockWalk> no_activations_;
   PlanPrices prices_;
-  std::vector<std::uint32_t> weight_slot_;  ///< of each recompute policy: those with the same blocks share one
+  std::vector<std::int64_t> micro_batches_;  ///< that are searched, in ascending order
+  std::vector<std::uint32_t> weight_slot_;   ///< of each recompute policy: those with the same blocks share one
   Pool<PipelineCells> pipelines_;
   std::array<std::vector<Order>, 2> legal_orders_;  ///< of the pipeline, by whether sequences are split
   std::array<StagePeaks, 2> peaks_;                 ///< of one policy, by whether weights' gradients are deferred
-  StagePeaks least_peaks_;                        ///< of one policy, of the policy without what the allocator rounds up
-  PerStages<timing::PipelineTimes> least_times_;  ///< of one policy, whatever the variant
-  std::vector<PerStages<timing::PipelineTimes>> times_;  ///< of one policy, of each variant
+  StagePeaks least_peaks_;  ///< of one policy, of the policy without what the allocator rounds up
+  std::vector<PerStages<timing::PipelineTimes>> least_times_;  ///< of one policy, by how experts are reached
+  std::vector<PerStages<timing::PipelineTimes>> times_;        ///< of one policy, of each variant
 };
 
 }  // namespace llmcalc::search
