@@ -121,6 +121,60 @@ constexpr test::PublicFile automodel_files[] = {
      "micro_batch=4 global_batch=64 seq=4096"},
 };
 
+/// NVIDIA/NeMo-Framework-Launcher launcher_scripts/conf/training; NeMo's megatron_gpt_model.py and nlp_overrides.py.
+constexpr test::PublicFile nemo_files[] = {
+    {"grok/grok1_proxy.yaml: experts, a gate of GELU, and a tokenizer that says how many rows the table has",
+     "trainer: {num_nodes: 8, devices: 8, precision: bf16}\nmodel:\n  micro_batch_size: 1\n  global_batch_size: 1024\n"
+     "  tensor_model_parallel_size: 2\n  expert_model_parallel_size: 8\n  encoder_seq_length: 8192\n  num_layers: 64\n"
+     "  hidden_size: 6144\n  ffn_hidden_size: 32768\n  num_attention_heads: 48\n  bias: false\n"
+     "  activation: fast-geglu\n  position_embedding_type: rope\n  moe_router_topk: 2\n  num_moe_experts: 8\n"
+     "  num_query_groups: 8\n  tokenizer: {library: huggingface, type: meta-llama/Meta-Llama-3-70B}\n"
+     "  megatron_amp_O2: true\n  use_flash_attention: true\n  optim: {name: mcore_distributed_optim}\n",
+     "experts=8 top_k=2 mlp=geglu vocab=128256 sharding=zero1 attention=flash gpus=64 ep=8 tp=2 seq=8192"},
+    {"gpt3/175b_fp8_performance.yaml: a product of another value, and gradients in the optimizer's type",
+     "trainer: {num_nodes: 128, devices: 8, precision: bf16}\nmodel:\n  global_batch_size: 2048\n"
+     "  tensor_model_parallel_size: 4\n  pipeline_model_parallel_size: 8\n  virtual_pipeline_model_parallel_size: 12\n"
+     "  num_layers: 96\n  hidden_size: 12288\n  ffn_hidden_size: ${multiply:4, ${.hidden_size}}\n"
+     "  num_attention_heads: 96\n  fp8: true\n  megatron_amp_O2: true\n"
+     "  optim: {name: distributed_fused_adam, grad_sync_dtype: bf16}\n",
+     "ffn=49152 grads=bf16 vpp=12 sharding=zero1 compute=fp8-e4m3 gpus=1024"},
+    {"baichuan2/baichuan2_13b.yaml: slopes instead of positions",
+     "trainer: {num_nodes: 32, devices: 8, precision: bf16}\nmodel: {tensor_model_parallel_size: 2, num_layers: 40,\n"
+     "  hidden_size: 5120, num_attention_heads: 40, activation: fast-swiglu, position_embedding_type: ALiBi}\n",
+     "position=alibi mlp=swiglu"},
+};
+
+/// NVIDIA-NeMo/Megatron-Bridge examples, scripts/training/run_recipe.py and training/config.py; NeMo 2's
+/// collections/llm.
+constexpr test::PublicFile recipe_files[] = {
+    {"nemotron_3/ultra/slurm_pretrain.sh: all of it on the command line",
+     "#!/bin/bash\n#SBATCH --nodes=48\n#SBATCH --gpus-per-node=8\nRECIPE_NAME=nemotron_3_ultra_pretrain_config\n"
+     "TP=${TP:-4}\nCMD='\nuv run python scripts/training/run_recipe.py --recipe \"$RECIPE_NAME\" \\\n"
+     "  dataset.sequence_length=4096 train.train_iters=1000 train.global_batch_size=128 train.micro_batch_size=1 \\\n"
+     "  model.tensor_model_parallel_size=\"$TP\" model.pipeline_model_parallel_size=12 \\\n"
+     "  model.expert_model_parallel_size=16 model.sequence_parallel=True model.recompute_granularity=full\n'\n"
+     "srun --mpi=pmix bash -c \"$CMD\"\n",
+     "model=nemotron-3-ultra framework=megatron-bridge gpus=384 tp=4 pp=12 ep=16 sp=1 seq=4096 micro_batch=1 "
+     "global_batch=128 recompute=full steps=1000 method=-"},
+    {"gemma3_vl/sft.sh: the first of several layouts",
+     "#!/bin/bash\nCONFIGS=(\"2,1\" \"1,2\")\nfor config in \"${CONFIGS[@]}\"; do\n"
+     "  IFS=',' read -r TP PP <<< \"$config\"\n"
+     "  uv run python -m torch.distributed.run --nproc_per_node=8 scripts/training/run_recipe.py \\\n"
+     "    --recipe gemma3_vl_4b_sft_config --step_func vlm_step model.seq_length=4096 train.global_batch_size=32 \\\n"
+     "    train.micro_batch_size=2 model.tensor_model_parallel_size=$TP model.pipeline_model_parallel_size=$PP\ndone\n",
+     "model=gemma-3-4b algorithm=sft gpus=8 tp=2 pp=1 seq=4096 micro_batch=2"},
+    {"adapters, by the recipe and by its options",
+     "torchrun --nproc_per_node=8 run_recipe.py --recipe llama32_1b_peft_config --peft_scheme dora -tp 1 -pp 1 -mb 1 "
+     "-gb 8 -sl 4096 peft.dim=16 'peft.target_modules=[linear_qkv,linear_proj]' "
+     "mixed_precision=bf16_with_mxfp8_mixed\n",
+     "model=llama-3.2-1b method=dora lora_rank=16 lora_targets=q,k,v,o compute=mxfp8 tp=1 seq=4096 global_batch=8"},
+    {"NeMo 2's command",
+     "nemo llm pretrain --factory llama3_8b trainer.strategy.tensor_model_parallel_size=2 "
+     "trainer.strategy.pipeline_model_parallel_size=1 data.micro_batch_size=4 data.global_batch_size=16 "
+     "data.seq_length=8192 trainer.devices=8 trainer.num_nodes=2\n",
+     "model=llama3-8b framework=nemo gpus=16 nodes=2 tp=2 micro_batch=4 seq=8192"},
+};
+
 /// ray.serve.llm: its builders (llm/_internal/serve/core/ingress/builder.py and serving_patterns).
 constexpr test::PublicFile ray_files[] = {
     {"copies that share their experts",
@@ -149,6 +203,31 @@ TEST_CASE("Trainings that were drawn blind are read as their trainers take them"
   test::check_public(foundry_files, "run.yaml", "llm-foundry configuration");
   test::check_public(primus_files, "run.yaml", "Primus experiment");
   test::check_public(automodel_files, "run.yaml", "NeMo AutoModel recipe");
+  test::check_public(nemo_files, "run.yaml", "NeMo configuration");
+  test::check_public(recipe_files, "run.sh", "recipe of Megatron-Bridge or NeMo 2");
+}
+
+TEST_CASE("What a recipe of Megatron-Bridge says and a command does not is left to options, and said") {
+  const auto bare = test::read_alone("python run_recipe.py --recipe qwen3_8b_pretrain_config -tp 2 -mb 1\n", "run.sh");
+  test::check_terms(bare, "model=qwen3-8b tp=2 micro_batch=1 pp=- seq=-");
+  REQUIRE(bare.open.size() == 3);
+  CHECK(bare.open.front().text ==
+        "the recipe qwen3_8b_pretrain_config says --pp --global-batch --seq, and is not read");
+  const auto file = test::read_alone(
+      "model: {num_layers: 8, num_moe_experts: 48, tensor_model_parallel_size: 2, seq_length: 4096}\n"
+      "train: {train_iters: 100, global_batch_size: 16, micro_batch_size: 1}\nddp: {grad_reduce_in_fp32: false}\n",
+      "kimi.yaml");
+  test::check_terms(file, "layers=8 experts=48 tp=2 seq=4096 global_batch=16 grads=- vocab=- model=-");
+  REQUIRE_FALSE(file.assumptions.empty());
+}
+
+TEST_CASE("NeMo's FSDP around the layers of Megatron-LM is left to an option") {
+  const auto reading = test::read_alone(
+      "trainer: {devices: 8}\nmodel: {tensor_model_parallel_size: 2, num_layers: 2, hidden_size: 64, fsdp: true}\n",
+      "run.yaml");
+  test::check_terms(reading, "sharding=-");
+  REQUIRE(reading.open.size() == 1);
+  CHECK(reading.open.front().term == "sharding");
 }
 
 TEST_CASE("Applications of Ray Serve are read by every builder's arguments") {

@@ -112,10 +112,10 @@ void apply(const Format& format, Sheet& sheet);
 // What the rows name, each in the source of its dialect.
 Rules accelerate_rules, automodel_rules, axolotl_rules, deepspeed_rules, gpt_neox_rules, lightning_rules, litgpt_rules,
     levanter_rules, lms_rules, llama_factory_rules, llama_factory_server_rules, llama_cpp_python_rules,
-    llama_server_rules, llm_foundry_rules, maxtext_rules, megatron_rules, modelfile_rules, ms_swift_rules,
-    ms_swift_megatron_rules, nemo_rules, nemo_rl_rules, ollama_rules, openrlhf_rules, peft_rules, prime_rl_rules,
-    primus_rules, sglang_rules, slime_rules, torchtitan_rules, torchtune_rules, trainer_rules, trtllm_rules,
-    unsloth_rules, verl_rules, vllm_rules;
+    llama_server_rules, llm_foundry_rules, maxtext_rules, megatron_bridge_rules, megatron_rules, modelfile_rules,
+    ms_swift_rules, ms_swift_megatron_rules, nemo_rules, nemo_rl_rules, ollama_rules, openrlhf_rules, peft_rules,
+    prime_rl_rules, primus_rules, sglang_rules, slime_rules, torchtitan_rules, torchtune_rules, trainer_rules,
+    trtllm_rules, unsloth_rules, verl_rules, vllm_rules;
 Rename complete_llama_factory, open_fsdp_config, rename_gpt_neox, rename_megatron_yaml, rename_nemo, rename_unsloth,
     take_primus_defaults;
 Write write_axolotl, write_lightning, write_litgpt, write_llama_factory, write_megatron, write_ms_swift,

@@ -106,6 +106,56 @@ void take_adapters(Sheet& sheet) {
   if (const Setting* rank = sheet.find("peft.lora_tuning.adapter_dim")) sheet.say("lora_rank", rank->text, *rank);
 }
 
+/// The kind of training that a recipe's name says, behind its model's: "qwen3_8b_peft_config".
+struct RecipeKind {
+  std::string_view word;
+  std::string_view algorithm;
+  std::string_view method;
+};
+constexpr RecipeKind recipe_kinds[] = {{"pretrain", "", ""},   {"sft", "sft", ""},      {"finetune", "sft", ""},
+                                       {"dpo", "dpo", ""},     {"peft", "sft", "lora"}, {"lora", "sft", "lora"},
+                                       {"dora", "sft", "dora"}};
+
+void take_kind(Sheet& sheet, std::string_view word, const Setting& because) {
+  const auto* kind = quantity::find_or_null(recipe_kinds, word, &RecipeKind::word);
+  if (kind == nullptr) return;
+  if (!kind->algorithm.empty()) sheet.say("algorithm", kind->algorithm, because);
+  if (!kind->method.empty()) sheet.say("method", kind->method, because);
+}
+
+/// "qwen3_30b_a3b_pretrain_16gpu_h100_bf16_config", and NeMo 2's "llama3_8b": of its parts those before the kind are
+/// the model, and those behind may be accelerators and types.
+void take_recipe_name(Sheet& sheet, const Setting& recipe) {
+  std::string model;
+  bool names_model = true;
+  const auto name = std::string_view(recipe.text).substr(0, recipe.text.find('('));
+  for (const auto part : quantity::pieces_of(quantity::without_end(name, "_config"), "_")) {
+    const auto* kind = quantity::find_or_null(recipe_kinds, part, &RecipeKind::word);
+    names_model = names_model && kind == nullptr;
+    if (names_model) model.append(model.empty() ? "" : "-").append(part);
+    take_kind(sheet, part, recipe);
+    const auto cards = quantity::without_end(part, "gpu");
+    if (cards.size() < part.size() && quantity::is_number(cards)) sheet.say("gpus", cards, recipe);
+    if (part == "mxfp8" || part == "nvfp4") sheet.say("compute", part, recipe);
+    if (part == "fp8") sheet.say("compute", "fp8-e4m3", recipe);
+  }
+  const auto known = spellings_of("@recipe_model");
+  const auto* other = quantity::find_or_null(known, std::string_view(model), &Spelling::theirs);
+  if (!model.empty()) sheet.say("model", other == nullptr ? model : other->ours, recipe);
+}
+
+/// Leaves to options what a recipe sets where the command does not: it is a function of Python's.
+void leave_to_recipe(Sheet& sheet, const Setting& recipe) {
+  std::vector<std::string> open;
+  for (const std::string_view term : {"tp", "pp", "micro_batch", "global_batch", "seq"}) {
+    if (!sheet.has(term)) open.emplace_back(term);
+  }
+  const auto options = quantity::joined(open, " ", [](const std::string& term) { return spec::option_of(term); });
+  for (const std::string& term : open)
+    sheet.leave_open(term, "the recipe " + recipe.text + " says " + options + ", and is not read", recipe);
+  sheet.assume(recipe, "what it sets beside the model, as recomputation, is not read", "recompute");
+}
+
 }  // namespace
 
 void rename_megatron_yaml(Settings& settings) {
@@ -147,15 +197,49 @@ void rename_nemo(Settings& settings) {
   if (!groups.empty() && groups != "null")
     settings.say("group_query_attention", "true", *settings.find("num_query_groups"));
   if (settings.text("normalization") == "layernorm1p") settings.remove("normalization");  // a layernorm
-  if (settings.text("optim.name").starts_with("distributed")) {
+  if (settings.text("optim.name").find("distributed") != std::string::npos) {
     settings.say("use_distributed_optimizer", "true", *settings.find("optim.name"));
+  }
+  if (const Setting* tokenizer = settings.find("tokenizer.type")) {
+    const Setting named = *tokenizer;
+    settings.say("tokenizer_model", named.text, named);
   }
   if (settings.text("fp8") == "true") settings.say("fp8_format", "true", *settings.find("fp8"));
 }
 
+/// scripts/training/run_recipe.py: a recipe by its name, and what is said on top of it; a file of overrides alone names
+/// none.
+void megatron_bridge_rules(Sheet& sheet) {
+  const Setting* recipe = sheet.find({"recipe", "factory"});
+  if (recipe != nullptr && recipe->key == "factory") sheet.say("framework", "nemo", *recipe);
+  take_megatron_run(sheet);
+  sheet.unsay("dtype");
+  if (recipe == nullptr) {
+    if (sheet.has("layers") && sheet.has("hidden")) take_megatron_model(sheet);
+    if (!sheet.has("hidden"))
+      sheet.assume("a recipe's overrides do not name the model, and not what it sets: say --model");
+  } else {
+    take_recipe_name(sheet, *recipe);
+    leave_to_recipe(sheet, *recipe);
+  }
+  for (const auto key : {"mode", "peft_scheme", "peft"}) {
+    if (const Setting* said = sheet.find(key)) take_kind(sheet, said->text, *said);
+  }
+  const Setting* path = sheet.find("hf_path");
+  if (path != nullptr && path->text.find('/') != std::string::npos) sheet.say("model", path->text, *path);
+  if (sheet.has("method")) take_targets(sheet, {"peft.target_modules"});
+  take_cluster(sheet, "trainer.devices", "trainer.num_nodes", 1);
+}
+
 void nemo_rules(Sheet& sheet) {
   take_megatron_model(sheet);
+  for (const auto gated : {"geglu", "reglu"}) {
+    if (sheet.has("mlp") && sheet.text("activation").ends_with(gated))
+      sheet.say("mlp", gated, *sheet.find("activation"));
+  }
   take_megatron_run(sheet);
+  if (sheet.is_on("fsdp"))
+    sheet.leave_open("sharding", "torch's FSDP around Megatron-LM's layers is not modelled", sheet.said("fsdp"));
   take_precision(sheet);
   take_cluster(sheet, "trainer.devices", "trainer.num_nodes", 1);
   if (sheet.count("trainer.num_nodes").value_or(1) == 1) sheet.unsay("nodes");

@@ -5,6 +5,7 @@
 #include "llmcalc/quantity/checked.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
+#include "read/presets.hpp"
 #include "spec/names.hpp"
 #include "spec/traits.hpp"
 
@@ -34,6 +35,14 @@ struct Tokenizer {
 constexpr Tokenizer tokenizers[] = {
     {"llama2tokenizer", 32'000}, {"bertwordpiecelowercase", 30'522}, {"bertwordpiececase", 28'996}};
 
+/// The table of the model whose tokenizer is named: a few rows more than the tokenizer has tokens.
+std::optional<std::int64_t> vocabulary_of_model(const Sheet& sheet) {
+  const Setting* named = sheet.settings().find("tokenizer_model");
+  if (named == nullptr || named->text.find('/') == std::string::npos) return std::nullopt;
+  const auto preset = read::Catalogue().find_model(named->text);
+  return preset && preset->is_called(named->text) ? std::optional(preset->shape.vocab) : std::nullopt;
+}
+
 /// The vocabulary that the arguments or their tokenizer say. The one that reads numbers has one more, for the end of a
 /// document (tokenizer.py, _NullTokenizer).
 std::optional<std::int64_t> said_vocabulary(const Sheet& sheet) {
@@ -41,7 +50,7 @@ std::optional<std::int64_t> said_vocabulary(const Sheet& sheet) {
   const auto said = sheet.count("vocab_size");
   if (said) return quantity::checked_add(*said, type == "nulltokenizer" ? 1 : 0);
   const auto* found = quantity::find_or_null(tokenizers, type, &Tokenizer::type);
-  return found == nullptr ? std::nullopt : std::optional(found->vocabulary);
+  return found == nullptr ? vocabulary_of_model(sheet) : std::optional(found->vocabulary);
 }
 
 /// Rows of a table that is padded to a multiple of the ranks that share it (training/tokenizer,
@@ -51,7 +60,7 @@ void take_vocabulary(Sheet& sheet) {
   const auto said = said_vocabulary(sheet);
   const auto divisor = sheet.count("make_vocab_size_divisible_by").value_or(usual_divisor);
   const auto ranks = sheet.count("tensor_model_parallel_size").value_or(1);
-  const Setting* because = sheet.find({"vocab_size", "tokenizer_type"});
+  const Setting* because = sheet.find({"vocab_size", "tokenizer_type", "tokenizer_model"});
   if (because == nullptr) because = number_of_layers(sheet);
   if (because == nullptr || divisor < 1 || ranks < 1) return;
   const auto padded = quantity::ceil_to(said.value_or(gpt2_vocabulary), quantity::checked_multiply(divisor, ranks));

@@ -1,6 +1,8 @@
 #include "read/settings.hpp"
 
+#include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "quantity/parse.hpp"
 #include "quantity/text.hpp"
 #include "read/inner/json_text.hpp"
 #include "read/presets/fields.hpp"
@@ -40,12 +42,35 @@ void flatten(const std::string& key, const Node& node, Settings& settings) {
   }
 }
 
-/// "${.seq}" names a neighbour, as OmegaConf has it.
-std::string named_in(const Setting& setting, std::size_t begin, std::size_t end) {
-  const std::string name = with_underscores(setting.text.substr(begin + 2, end - begin - 2));
-  if (!name.starts_with('.')) return name;
-  const auto dot = setting.key.rfind('.');
-  return dot == std::string::npos ? name.substr(1) : setting.key.substr(0, dot) + name;
+/// "${.seq}" names a neighbour, as OmegaConf has it, and "${..seq}" one of a level above.
+std::string full_name(const Setting& setting, std::string_view named) {
+  const std::string name = with_underscores(named);
+  std::string_view rest = name;
+  std::string_view level = setting.key;
+  while (rest.starts_with('.')) {
+    const auto dot = level.rfind('.');
+    level = dot == std::string_view::npos ? std::string_view() : level.substr(0, dot);
+    rest.remove_prefix(1);
+  }
+  return rest.size() == name.size() || level.empty() ? std::string(rest) : fmt::format("{}.{}", level, rest);
+}
+
+/// The text that "${" and "}" hold, resolved: another value, the default of a variable of the environment, or a product
+/// (NeMo's and NeMo-RL's resolvers `multiply` and `mul`).
+std::optional<std::string> resolved(const Settings& settings, const Setting& setting, std::string_view inner) {
+  std::string_view arguments = inner;
+  const auto resolver = quantity::take_until(arguments, ":");
+  auto behind = arguments;
+  const auto first = quantity::trim(quantity::take_until(behind, ","));
+  behind = quantity::trim(behind);
+  if (resolver == "oc.env" && !behind.empty()) return std::string(behind);
+  if (resolver == "mul" || resolver == "multiply") {
+    if (!quantity::is_number(first) || !quantity::is_number(behind)) return std::nullopt;
+    return std::to_string(quantity::checked_multiply(quantity::parse_count(first, setting.where),
+                                                     quantity::parse_count(behind, setting.where)));
+  }
+  const Setting* value = settings.find(full_name(setting, inner));
+  return value == nullptr ? std::nullopt : std::optional(value->text);
 }
 
 using nlohmann::json;
@@ -126,12 +151,12 @@ void interpolate(Settings& settings) {
   for (int depth = 0; depth < deepest; ++depth) {
     bool changed = false;
     for (Setting& setting : settings.all()) {
-      const auto begin = setting.text.find("${");
-      const auto end = begin == std::string::npos ? begin : setting.text.find('}', begin);
-      if (end == std::string::npos) continue;
-      const Setting* value = settings.find(named_in(setting, begin, end));
-      if (value == nullptr || setting.text.size() + value->text.size() > largest_settings) continue;
-      setting.text.replace(begin, end + 1 - begin, value->text);
+      const auto end = setting.text.find('}', std::min(setting.text.find("${"), setting.text.size()));
+      const auto begin = end == std::string::npos ? end : setting.text.rfind("${", end);  // the innermost
+      if (begin == std::string::npos) continue;
+      const auto value = resolved(settings, setting, std::string_view(setting.text).substr(begin + 2, end - begin - 2));
+      if (!value || setting.text.size() + value->size() > largest_settings) continue;
+      setting.text.replace(begin, end + 1 - begin, *value);
       changed = true;
     }
     if (!changed) return;
