@@ -52,7 +52,11 @@ constexpr const char* uses[] = {
     "bash -c \"a '$N' z\"",
     "nice bash -c 'a \"${N}\" z'",
     "[ 1 = 2 ] && a never\na ever",
-    "for i in 1 2; do a $i; done",
+    "for i in 1 2; do a $i; break; done; a $i",
+    "for i in 1,p 2; do IFS=, read -r N M <<< \"$i\"; a \"$N\" \"$M\"; break; done",
+    ": \"${Q:=$N}\" ${N:=z}; a \"$Q\" $N",
+    "IFS=',' read -r X Y <<< \"$N,b c,d\"; a \"$X\" \"$Y\"",
+    "read -r X Y <<< \" x  y z \"; a \"$X\" \"$Y\"",
 };
 
 constexpr const char* documents[] = {"END", "\\END", "'END'", "\"END\""};

@@ -167,9 +167,13 @@ void Shell::add(ShellWord word) {
   if (first && word.text == "else") branches_.take_else();
   if (first && word.text == "elif") branches_.start_condition();
   if (first && is_among(fillers, word.text)) return;
+  if (first && word.text == "done") leave_loop();
   if (first && is_among(closers, word.text)) branches_.close();
   if (first && word.text == "if") branches_.open_if();
-  if (first && is_among(loops, word.text)) branches_.open_loop();
+  if (first && is_among(loops, word.text)) {
+    branches_.open_loop();
+    ++loops_;
+  }
   words_.push_back(std::move(word));
   if (words_.size() == 3 && words_[0].text == "case" && words_[2].text == "in") {
     count(words_[1].text.size());
@@ -270,6 +274,7 @@ void Shell::finish_command(char joined) {
     document_.reset();
   }
   run_command();
+  enter_loop();
   take_test(joined);
   words_.clear();
 }
@@ -295,10 +300,11 @@ void Shell::run_command() {
   hand_on_variables();
   const auto handed = handed_on();
   keep_file();
+  read_fields();
   auto pending = std::exchange(pending_, {});
   if (words_.empty() || declares()) {
     for (auto& [name, value] : pending) {
-      set(name, std::move(value));
+      assign(name, std::move(value));
       if (is_read_by_launchers(name)) environment_[name] = variables().at(name);
     }
   } else {
@@ -315,6 +321,7 @@ void Shell::run_command() {
 
 void Shell::read_redirection() {
   const bool here = peek() == '<' && peek(1) == '<' && peek(2) != '<';
+  const bool feeds = rest().starts_with("<<<");
   const bool writes = peek() == '>' && peek(1) != '&';
   while (peek() == '<' || peek() == '>' || peek() == '&' || peek() == '-') next();
   while (peek() == ' ' || peek() == '\t') next();
@@ -322,6 +329,7 @@ void Shell::read_redirection() {
   const Words target = read_words();
   if (target.empty()) return;
   if (writes) written_ = target.front().text;
+  if (feeds) fed_ = target.front();
   if (here) document_ = HereDocument{target.front().text, !quoted, {}};
 }
 

@@ -194,6 +194,8 @@ void ShellBranches::close() {
   if (!open_.empty()) open_.pop_back();
 }
 
+void ShellBranches::enter() { open_.back().now = Reach::runs; }
+
 bool ShellBranches::in_condition() const { return !open_.empty() && open_.back().condition; }
 
 void ShellBranches::start_condition() {
@@ -244,6 +246,45 @@ void ShellBranches::end_clause() {
   if (open_.empty() || !open_.back().subject) return;
   open_.back().pattern = true;
   open_.back().now = Reach::runs;
+}
+
+void Shell::enter_loop() {
+  if (words_.size() < 4 || words_[0].text != "for" || words_[2].text != "in" || !words_[3].unknown.empty()) return;
+  assign(words_[1].text, {words_[3]});
+  branches_.enter();
+}
+
+void Shell::leave_loop() {
+  if (loops_ > 0) --loops_;
+  if (loops_ > 0) return;
+  for (const std::string& name : std::exchange(changing_, {}))
+    set(name, {{"", line(), name + ", which is set under a condition"}});
+}
+
+void Shell::read_fields() {
+  const auto text = std::exchange(fed_, std::nullopt);
+  if (!text || words_.empty() || words_.front().text != "read") return;
+  constexpr std::string_view blanks = " \t\n";
+  std::string_view between = blanks;
+  for (const auto& [name, value] : pending_) {
+    if (name == "IFS" && !value.front().text.empty()) between = value.front().text;
+  }
+  std::string_view rest = text->text;
+  for (std::size_t at = 1; at < words_.size(); ++at) {
+    const std::string& name = words_[at].text;
+    if (name.starts_with('-') && name.find('a') != std::string::npos) return;  // into an array
+    if (name.starts_with('-')) continue;
+    if (between == blanks) rest = quantity::trim(rest);
+    const bool last = at + 1 == words_.size();
+    const auto end = last ? rest.size() : std::min(rest.find_first_of(between), rest.size());
+    assign(name, {{std::string(rest.substr(0, end)), line(), text->unknown}});
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+}
+
+void Shell::assign(const std::string& name, Words value) {
+  if (loops_ > 0) changing_.push_back(name);
+  set(name, std::move(value));
 }
 
 }  // namespace llmcalc::dialects

@@ -114,6 +114,9 @@ class ShellBranches {
   void open_case(ShellWord subject);
   void close();
 
+  /// The innermost runs, a first time at least.
+  void enter();
+
   /// Between "if" or "elif" and "then".
   bool in_condition() const;
   void start_condition();
@@ -174,6 +177,12 @@ class Shell : private ShellWords {
   Reach reach() const;
   /// "[ a = b ] && c": c runs where the test says so. In a condition the test counts for its branches.
   void take_test(char joined);
+  /// "for NAME in a b": the commands of the loop see the first, and behind it nobody knows what it left.
+  void enter_loop();
+  void leave_loop();
+  /// "IFS=, read -r A B <<< text": its fields, the rest for the last name.
+  void read_fields();
+  void assign(const std::string& name, Words value);
   /// "bash -c 'text $NAME'": a shell that is started finds the variables of this one (those that are exported, which
   /// scripts do not always say).
   void hand_on_variables();
@@ -206,6 +215,9 @@ class Shell : private ShellWords {
   std::map<std::string, ShellWord> environment_;      ///< variables set so far that launchers read
   std::string written_;                               ///< what the output of the command at hand goes to
   std::optional<HereDocument> document_;              ///< that it is fed with
+  std::optional<ShellWord> fed_;                      ///< the same, behind "<<<"
+  int loops_ = 0;                                     ///< that are open
+  std::vector<std::string> changing_;                 ///< variables that are set in them
   std::map<std::string, Written, std::less<>> kept_;  ///< files that `cat > NAME <<END` wrote
   Script script_;
 };

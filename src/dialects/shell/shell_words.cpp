@@ -288,7 +288,7 @@ ShellWords::Words ShellWords::expand_command() {
   return value.known ? Words{{std::to_string(value.value), line_, {}}} : unknown("$(" + inner + ")");
 }
 
-/// NAME, NAME[@], NAME:-default, NAME-default, NAME:+text, NAME##pattern and its kin.
+/// NAME, NAME[@], NAME:-default, NAME:=default, NAME-default, NAME:+text, NAME##pattern and its kin.
 ShellWords::Words ShellWords::expand_braces(const std::string& inner) {
   std::size_t end = 0;
   while (end < inner.size() && is_name_char(inner[end])) ++end;
@@ -309,7 +309,10 @@ ShellWords::Words ShellWords::expand_braces(const std::string& inner) {
   const auto found = variables_.find(name);
   const bool is_set = found != variables_.end();
   const bool says = is_set && !(colon && found->second.text.empty() && found->second.unknown.empty());
-  return says ? value_of(name) : expand_default(tail.substr(colon ? 2 : 1));
+  if (says) return value_of(name);
+  Words value = expand_default(tail.substr(colon ? 2 : 1));
+  if (tail.starts_with(":=")) set(name, value);
+  return value;
 }
 
 /// NAME#pattern and NAME%pattern without the least that it matches at that end, ## and %% without the most: of patterns
