@@ -2,6 +2,7 @@
 // recipes of vLLM's and configurations of llama-swap, as their programs take them.
 
 #include "dialects/read.hpp"
+#include "llmcalc/quantity/error.hpp"
 
 #include <algorithm>
 #include <string>
@@ -39,6 +40,55 @@ constexpr test::PublicFile recipes[] = {
      "model: {model_id: a/b}\nvariants:\n  default: {model_id: a/b-FP8, tp: 2, extra_args: [--kv-cache-dtype, fp8]}\n"
      "compatible_strategies: [single_node_tp]\nstrategy_overrides: {single_node_tp: {tp: 8}}\n",
      "model=a/b-FP8 tp=2 kv_dtype=fp8"},
+};
+
+/// substratusai/kubeai manifests/models and internal/modelcontroller; llm-d/llm-d guides and llm-d-modelservice
+/// templates/_helpers.tpl.
+constexpr test::PublicFile operated[] = {
+    {"KubeAI: llama-3.1-405b-instruct-fp8-mi300x.yaml",
+     "apiVersion: kubeai.org/v1\nkind: Model\nmetadata: {name: m}\nspec:\n  url: hf://amd/Llama-3.1-405B-FP8\n"
+     "  engine: VLLM\n  args: [--max-model-len=120000, --max-num-seqs=1024, --tensor-parallel-size=8,\n"
+     "    --kv-cache-dtype=fp8]\n  env: {HIP_FORCE_DEV_KERNARG: '1'}\n  resourceProfile: amd-gpu-mi300x:8\n",
+     "model=amd/Llama-3.1-405B-FP8 gpu=mi300x gpus=8 tp=8 context=120000 max_seqs=1024 kv_dtype=fp8"},
+    {"KubeAI: values of its chart of models",
+     "catalog:\n  off: {enabled: false, url: 'hf://c/d', engine: VLLM}\n  llama-3.1-8b-instruct-fp8-l4: {enabled: "
+     "true}\n"
+     "  mine:\n    enabled: true\n    url: hf://a/b\n    engine: VLLM\n    resourceProfile: nvidia-gpu-l4:2\n"
+     "    args: [--tensor-parallel-size=2]\n",
+     "model=a/b gpu=l4 gpus=2 tp=2"},
+    {"llm-d: ms-inference-scheduling/values.yaml, whose chart writes the command",
+     "modelArtifacts: {uri: 'hf://Qwen/Qwen3-32B', name: Qwen/Qwen3-32B, size: 80Gi}\naccelerator: {type: nvidia}\n"
+     "decode:\n  create: true\n  parallelism: {tensor: 2, data: 1}\n  replicas: 8\n  containers:\n  - name: vllm\n"
+     "    image: ghcr.io/llm-d/llm-d-cuda:v0.5.0\n    modelCommand: vllmServe\n"
+     "    args: [--gpu-memory-utilization=0.95]\nprefill: {create: false}\n",
+     "model=Qwen/Qwen3-32B tp=2 memory_fraction=0.95 engine_version=-"},
+    {"llm-d: a command of one's own, told how it is spread, on cards of a label",
+     "modelArtifacts: {uri: 'hf://\"{{ .Values.modelArtifacts.name }}\"', name: a/b}\ndecode:\n"
+     "  acceleratorTypes: {labelKey: gpu.nvidia.com/model, labelValues: [H200]}\n  parallelism: {tensor: 4}\n"
+     "  containers:\n  - image: ghcr.io/llm-d/llm-d-cuda:v0.5.1\n    modelCommand: custom\n"
+     "    command: [/bin/bash, -c]\n    args:\n    - |\n      vllm serve a/b \\\n        --tensor-parallel-size "
+     "$TP_SIZE\n"
+     "    resources: {limits: {nvidia.com/gpu: '4'}}\n",
+     "model=a/b gpu=h200 gpus=4 tp=4"},
+    {"llm-d: modelserver/gpu/vllm/base/patch-decode.yaml, a patch without an image",
+     "kind: Deployment\nspec:\n  template:\n    spec:\n      containers:\n      - name: modelserver\n"
+     "        command: [vllm, serve]\n        args: [openai/gpt-oss-120b, --tensor-parallel-size=4]\n"
+     "        livenessProbe: {exec: {command: [curl, x]}}\n"
+     "        resources: {limits: {nvidia.com/gpu: '4'}}\n",
+     "model=openai/gpt-oss-120b gpus=4 tp=4"},
+    {"a slice of a card by its resource, on a node of a label",
+     "kind: Pod\nspec:\n  nodeSelector: {nvidia.com/gpu.product: NVIDIA-A100-SXM4-80GB}\n  containers:\n  - name: v\n"
+     "    image: vllm/vllm-openai:v0.11.0\n    args: [--model, a/b]\n"
+     "    resources: {limits: {nvidia.com/mig-3g.40gb: 1}}\n",
+     "gpu=a100-80-mig-3g.40gb gpus=1"},
+    {"the same where the label names the slice",
+     "kind: Pod\nspec:\n  nodeSelector: {nvidia.com/gpu.product: NVIDIA-A100-SXM4-80GB-MIG-1g.10gb}\n  containers:\n"
+     "  - image: vllm/vllm-openai:v0.11.0\n    args: [--model, a/b]\n    resources: {limits: {nvidia.com/gpu: 1}}\n",
+     "gpu=a100-80-mig-1g.10gb gpus=1"},
+    {"a slice of a card that nobody names",
+     "kind: Pod\nspec:\n  containers:\n  - image: vllm/vllm-openai:v0.11.0\n    args: [--model, a/b]\n"
+     "    resources: {limits: {nvidia.com/mig-3g.40gb: 1}}\n",
+     "gpu=nvidia.com/mig-3g.40gb gpus=1"},
 };
 
 void check_assumes(const dialects::Reading& reading, std::string_view words) {
@@ -100,6 +150,39 @@ TEST_CASE("Values of the production stack say of copies and of arguments outside
   test::check_terms(reading, "model=a/b gpus=1 context=-");
   check_assumes(reading, "one of 2 replicas");
   check_assumes(reading, "extraArgs");
+}
+
+TEST_CASE("Servers of KubeAI, of llm-d's chart and of patches are those that their operators start") {
+  test::check_public(operated, "serve.yaml", "vLLM command");
+  const auto ollama = test::read_alone("kind: Model\nspec: {url: 'ollama://gemma2:27b', engine: OLlama}\n", "m.yaml");
+  CHECK(ollama.kind == "ollama command");
+  test::check_terms(ollama, "model=gemma2:27b");
+  check_assumes(
+      test::read_alone("kind: Model\nspec: {url: 'hf://a/b', engine: VLLM, resourceProfile: 'big:2'}\n", "m.yaml"),
+      "what big:2 is stands in the values");
+  CHECK_THROWS_AS(test::read_alone("kind: Model\nspec: {url: 'hf://a/b', engine: Infinity}\n", "m.yaml"),
+                  quantity::BadInput);
+  check_assumes(test::read_alone("decode:\n  replicas: 8\n  containers: [{name: v, args: [a/b]}]\n", "v.yaml"),
+                "one of 8 replicas");
+}
+
+TEST_CASE("Shares of llama.cpp's are those of so many cards") {
+  for (const auto& [shares, gpus] : {std::pair{"1,1", "2"}, std::pair{"3,1,0", "2"}, std::pair{"0.6/0.4", "2"},
+                                     std::pair{"1", "-"}, std::pair{"1,1,1", "3"}}) {
+    CAPTURE(shares);
+    const auto reading = test::read_alone(std::string("llama-server -m a.gguf -ngl 99 -ts ") + shares + "\n", "run.sh");
+    test::check_terms(reading, std::string("gpus=") + gpus);
+  }
+  check_assumes(test::read_alone("llama-server -m a.gguf --tensor-split 3,1\n", "run.sh"), "spread evenly");
+}
+
+TEST_CASE("Variables of docker run and defaults that a script sets reach what runs") {
+  constexpr std::string_view inner = "'true && vllm serve \"$M\"'";
+  test::check_terms(
+      test::read_alone("docker run -e M=a/b vllm/vllm-openai:v0.11.0 bash -c " + std::string(inner) + "\n", "run.sh"),
+      "model=a/b");
+  test::check_terms(test::read_alone("#!/bin/bash\n: \"${M:=a/b}\"\ndocker exec -it box vllm serve \"$M\"\n", "run.sh"),
+                    "model=a/b");
 }
 
 TEST_CASE("Unsloth's programs take no model without an option") {

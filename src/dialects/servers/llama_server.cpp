@@ -3,6 +3,8 @@
 #include "quantity/text.hpp"
 #include "spec/load.hpp"
 
+#include <algorithm>
+
 namespace llmcalc::dialects {
 namespace {
 
@@ -92,6 +94,19 @@ Text layers(const ServerLetter& letter) {
   const std::int64_t left = letter.deployment.setup.host_layers;
   return left > 0 ? std::to_string(letter.question.model.layer_count() + 1 - left) : "999";
 }
+/// common/arg.cpp, --tensor-split: a share for each card, of which one with nothing is not used.
+void take_shares(Sheet& sheet) {
+  const Setting* split = sheet.find("tensor_split");
+  if (split == nullptr) return;
+  std::string text = split->text;
+  std::ranges::replace(text, '/', ',');
+  auto shares = quantity::pieces_of(text, ",");
+  std::erase_if(shares, [](std::string_view share) { return share.find_first_of("123456789") == share.npos; });
+  if (shares.size() > 1) sheet.say("gpus", std::to_string(shares.size()), *split);
+  const bool even = std::ranges::all_of(shares, [&](std::string_view share) { return share == shares.front(); });
+  if (!even) sheet.assume(*split, "layers are spread evenly over the cards");
+}
+
 Text split(const ServerLetter& letter) { return if_so(letter.question.layout.gpus > 1, letter.text("split")); }
 Text flash(const ServerLetter& letter) { return letter.deployment.setup.flash ? "on" : "off"; }
 
@@ -134,6 +149,7 @@ void llama_server_rules(Sheet& sheet) {
   take_file(sheet);
   take_draft(sheet);
   take_layers(sheet);
+  take_shares(sheet);
   take_experts(sheet);
   take_flash(sheet);
   take_context(sheet);

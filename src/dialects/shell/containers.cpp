@@ -249,11 +249,15 @@ void take_variables(const Node& container, LaunchCommand& launch) {
 }
 
 void take_accelerators(const Node& container, LaunchCommand& launch) {
+  constexpr std::array<std::string_view, 3> whole_cards{"nvidia.com/gpu", "amd.com/gpu", "google.com/tpu"};
   for (const auto holder : {"resources", "resourcesPerNode"}) {
     for (const auto amount : {"requests", "limits"}) {
-      for (const auto resource : {"nvidia.com/gpu", "amd.com/gpu", "google.com/tpu"}) {
-        const Node* count = below(&container, {holder, amount, resource});
-        if (count != nullptr) put(launch, "container.gpus", count_of(count->text), count->where);
+      const Node* resources = below(&container, {holder, amount});
+      for (const auto& [name, count] : resources == nullptr ? std::vector<Member>() : resources->members) {
+        const bool is_slice = name.starts_with("nvidia.com/mig-");
+        if (is_slice) put(launch, "container.gpu", name, count.where);
+        if (is_slice || quantity::contains(whole_cards, name))
+          put(launch, "container.gpus", count_of(count.text), count.where);
       }
     }
   }
@@ -305,12 +309,18 @@ LaunchCommand docker_launch(const std::vector<ShellWord>& words, std::size_t fro
   while (at < words.size() && words[at].text.starts_with('-')) take_docker_option(words, place, at, options);
   if (at >= words.size()) return {};
   std::vector<ShellWord> inner(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end());
+  constexpr std::string_view variable = "environment.";
   const auto is_mount = [](const Setting& option) { return option.key.starts_with("mount:"); };
   for (const Setting& option : options.all()) {
     if (is_mount(option)) take_mount(option.text, inner);
   }
   const Setting* entry = options.find("entrypoint");
   if (entry != nullptr && !entry->text.empty()) inner.insert(inner.begin(), {entry->text, words[at].line, {}});
+  const bool script = inner.size() >= 3 && base_name(inner[0].text).ends_with("sh") && inner[1].text.starts_with("-");
+  for (const Setting& option : options.all()) {
+    if (script && option.key.starts_with(variable))
+      inner[2].text.insert(0, assignment(option.key.substr(variable.size()), option.text, ';'));
+  }
   LaunchCommand launch = container_launch(words[at], std::move(inner), place);
   for (const Setting& option : options.all()) {
     if (!option.text.empty() && option.key != "entrypoint" && !is_mount(option)) launch.launcher.put(option);

@@ -88,6 +88,9 @@ void take_nodes(const Node& node, Surroundings& around);
 
 void add_surroundings(const Surroundings& around, LaunchCommand& launch);
 
+/// A variable of a container, behind its own; nothing where it has no value.
+void add_variable(std::string_view name, const Node* value, Node& container);
+
 /// The accelerator that a label of a node names; empty for labels that are about something else or name none that is
 /// known.
 std::string_view gpu_of_label(std::string_view key, std::string_view value);

@@ -1,7 +1,10 @@
 
 #include "dialects/shell/containers.hpp"
+#include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
+
+#include <fmt/format.h>
 
 #include <iterator>
 
@@ -35,7 +38,7 @@ bool names_model(const LaunchCommand& launch) {
 /// "hf://org/name": what lies in a bucket or on a volume has no name.
 void add_model(LaunchCommand& launch, const Node* uri) {
   constexpr std::string_view hub = "hf://";
-  if (uri == nullptr || uri->text.empty()) return;
+  if (uri == nullptr || uri->text.empty() || uri->text.find("{{") != std::string::npos) return;
   if (uri->text.starts_with(hub)) return add_option(launch, "--model", uri->text.substr(hub.size()), *uri);
   if (names_model(launch)) return;
   add_option(launch, "--model", {}, *uri);
@@ -139,6 +142,80 @@ LaunchCommand llm_launch(const Node& spec, std::string_view place) {
   return launch;
 }
 
+/// The command that KubeAI starts for an engine, in front of what the model's url names (substratusai/kubeai,
+/// internal/modelcontroller/engine_vllm.go and its neighbours).
+constexpr std::pair<std::string_view, std::string_view> kubeai_engines[] = {{"vllm", "vllm serve"},
+                                                                            {"sglang", "sglang serve --model-path"},
+                                                                            {"ollama", "ollama run"},
+                                                                            {"llamacpp", "llama-server -hf"}};
+
+/// "nvidia-gpu-l4:2": so many of the accelerators that the chart's values give that name.
+void take_profile(const Node& profile, LaunchCommand& launch) {
+  std::string_view count = profile.text;
+  const auto name = quantity::take_until(count, ":");
+  const auto gpu = gpu_of_label("accelerator", name);
+  put(launch, "container.gpu", std::string(gpu), profile.where);
+  if (!gpu.empty() || !name.starts_with("cpu")) put(launch, "container.gpus", std::string(count), profile.where);
+  if (!gpu.empty()) return;
+  launch.assumed.push_back(
+      fmt::format("resourceProfile ({}): what {} is stands in the values of KubeAI's chart, say --gpu", profile.where,
+                  profile.text));
+}
+
+/// A Model of KubeAI's, or an entry of the values of its chart of models; nothing where it names no engine and no
+/// model.
+LaunchCommand kubeai_launch(const Node& spec) {
+  const Node* engine = spec.find("engine");
+  const Node* url = spec.find("url");
+  LaunchCommand launch;
+  if (engine == nullptr || url == nullptr) return launch;
+  const auto* known = quantity::find_if_or_null(
+      kubeai_engines, [&](const auto& each) { return each.first == quantity::to_lower(engine->text); });
+  if (known == nullptr)
+    throw quantity::BadInput(engine->where, "KubeAI's engine " + quantity::quoted(engine->text) + " is not read",
+                             "known are VLLM, SGLang, OLlama and LlamaCpp");
+  for (const auto word : quantity::pieces_of(known->second, " ")) add_words(launch, *engine, {word});
+  const bool is_named = url->text.starts_with("hf://") || url->text.starts_with("ollama://");
+  const auto model = url->text.substr(url->text.find("//") + 2);
+  launch.words.push_back({is_named ? model.substr(0, model.find('?')) : std::string(), line_of(url->where),
+                          is_named ? std::string() : url->text});
+  const Node* arguments = spec.find("args");
+  for (const Node& word : arguments == nullptr ? std::vector<Node>() : arguments->items)
+    add_words(launch, word, {word.text});
+  take_variables(spec, launch);
+  if (const Node* profile = spec.find("resourceProfile")) take_profile(*profile, launch);
+  assume_one_of(spec.find("minReplicas"), launch);
+  return launch;
+}
+
+/// A role of llm-d's chart (llm-d-incubation/llm-d-modelservice, templates/_helpers.tpl): it writes the command of a
+/// container that has none, and tells each how it is spread.
+LaunchCommand role_launch(const Node& file, const Node& role, std::string_view place) {
+  Node container = below(&role, {"containers"})->items.front();
+  const Node* ranks = role.find("parallelism");
+  for (const auto& [name, key] : {std::pair{"TP_SIZE", "tensor"}, std::pair{"DP_SIZE", "data"},
+                                  std::pair{"DP_SIZE_LOCAL", "dataLocal"}, std::pair{"LWS_GROUP_SIZE", "workers"}})
+    add_variable(name, below(ranks, {key}), container);
+  const Node* image = container.find("image");
+  auto words = container_words(container, place);
+  const bool is_written = container.find("command") != nullptr;
+  if (!is_written) words.insert(words.begin(), {{"vllm", line_of(role.where), {}}, {"serve", line_of(role.where), {}}});
+  LaunchCommand launch = container_launch(image_word(image, "vllm", role), std::move(words), place);
+  take_variables(container, launch);
+  take_accelerators(container, launch);
+  if (!is_written) add_named_model(launch, file.find("modelArtifacts"));
+  if (!is_written) add_parallelism(launch, ranks);
+  Surroundings around;
+  take_nodes(role, around);
+  if (const Node* more = role.find("extraConfig")) take_nodes(*more, around);
+  add_surroundings(around, launch);
+  const Node* label = below(&role, {"acceleratorTypes", "labelKey"});
+  const Node* values = below(&role, {"acceleratorTypes", "labelValues"});
+  if (label != nullptr && values != nullptr && !values->items.empty())
+    put(launch, "container.gpu", std::string(gpu_of_label(label->text, values->items.front().text)), label->where);
+  return launch;
+}
+
 void find_services(const Node& file, const Node* runtime, std::string_view place, int depth,
                    std::vector<LaunchCommand>& found) {
   constexpr int lists_in_lists = 2;
@@ -158,6 +235,8 @@ void find_services(const Node& file, const Node* runtime, std::string_view place
   } else if (kind->text == "LLMInferenceService") {
     launch = llm_launch(*spec, place);
     if (const Node* pod = spec->find("template")) take_nodes(*pod, around);
+  } else if (kind->text == "Model") {
+    launch = kubeai_launch(*spec);
   }
   if (launch.words.empty()) return;
   add_surroundings(around, launch);
@@ -264,6 +343,19 @@ std::vector<LaunchCommand> recipe_launches(const Node& file) {
 std::vector<LaunchCommand> kserve_launches(const Node& file, std::string_view place) {
   std::vector<LaunchCommand> found;
   find_services(file, runtime_container(file), place, 0, found);
+  const Node* catalog = file.find("catalog");
+  for (const auto& [name, model] : catalog == nullptr ? std::vector<Member>() : catalog->members) {
+    const Node* enabled = model.find("enabled");
+    LaunchCommand launch = enabled != nullptr && enabled->text == "false" ? LaunchCommand() : kubeai_launch(model);
+    if (!launch.words.empty()) found.push_back(std::move(launch));
+  }
+  for (const auto role : {"decode", "prefill"}) {
+    const Node* created = below(&file, {role, "create"});
+    const Node* containers = below(&file, {role, "containers"});
+    const bool runs = containers != nullptr && !containers->items.empty();
+    if (runs && (created == nullptr || created->text != "false"))
+      found.push_back(role_launch(file, *file.find(role), place));
+  }
   return found;
 }
 

@@ -27,7 +27,14 @@ constexpr Label products[] = {
 void take_label(const Node& selector, LaunchCommand& launch) {
   for (const auto& [key, value] : selector.members) {
     const auto gpu = gpu_of_label(key, value.text);
-    if (!gpu.empty()) return put(launch, "container.gpu", std::string(gpu), value.where);
+    if (gpu.empty()) continue;
+    const Setting* slice = launch.launcher.find("container.gpu");  // "nvidia.com/mig-3g.40gb", which its resource names
+    const std::string of_resource = slice == nullptr ? std::string() : slice->text.substr(slice->text.find('/') + 1);
+    const std::string label =
+        quantity::to_lower(value.text);  // or the label itself, "NVIDIA-H100-80GB-HBM3-MIG-3g.40gb"
+    const auto mig = label.find("-mig-");
+    const std::string profile = mig != label.npos ? label.substr(mig) : of_resource.empty() ? "" : "-" + of_resource;
+    return put(launch, "container.gpu", std::string(gpu) + profile, value.where);
   }
 }
 
@@ -55,29 +62,24 @@ const Node* workers_of(const Node& node) {
   return mode != nullptr && mode->text == "Indexed" ? node.find("completions") : nullptr;
 }
 
-/// A LeaderWorkerSet tells its containers how many they are (leaderworkerset.x-k8s.io, LWS_GROUP_SIZE).
-Node with_group_size(Node container, const Surroundings& around) {
-  if (around.replicas == nullptr) return container;
-  Node variable{Node::Kind::table, {}, around.replicas->where, {}, {}};
-  variable.members.push_back({"name", {Node::Kind::value, "LWS_GROUP_SIZE", around.replicas->where, {}, {}}});
-  variable.members.push_back({"value", *around.replicas});
-  const auto own = std::ranges::find(container.members, "env", &Member::key);
-  if (own != container.members.end()) {
-    own->value.items.push_back(std::move(variable));
-  } else {
-    container.members.push_back({"env", {Node::Kind::list, {}, around.replicas->where, {std::move(variable)}, {}}});
-  }
-  return container;
+/// The image that a container runs; without a name in patches of others and in compose's services that build theirs,
+/// which have to say the command.
+std::optional<ShellWord> image_run_by(const Node& node) {
+  const auto says = [&](const char* key) { return node.find(key) != nullptr; };
+  const Node* image = node.find("image");
+  if (image == nullptr && says("command") && (says("name") || says("build")))
+    return ShellWord{{}, line_of(node.find("command")->where), {}};
+  const bool runs = std::ranges::any_of(std::array{"entrypoint", "command", "args", "environment"}, says);
+  if (image == nullptr || image->kind != Node::Kind::value || !runs) return std::nullopt;
+  return ShellWord{image->text, line_of(image->where), {}};
 }
 
 void find_containers(const Node& node, Surroundings around, std::string_view place, std::vector<LaunchCommand>& found) {
   take_nodes(node, around);
-  const Node* image = node.find("image");
-  const bool runs = std::ranges::any_of(std::array{"entrypoint", "command", "args", "environment"},
-                                        [&](const char* key) { return node.find(key) != nullptr; });
-  if (image != nullptr && image->kind == Node::Kind::value && runs) {
-    const ShellWord name{image->text, line_of(image->where), {}};
-    LaunchCommand launch = container_launch(name, container_words(with_group_size(node, around), place), place);
+  if (const auto image = image_run_by(node)) {
+    Node container = node;  // a LeaderWorkerSet tells its containers how many they are (leaderworkerset.x-k8s.io)
+    add_variable("LWS_GROUP_SIZE", around.replicas, container);
+    LaunchCommand launch = container_launch(*image, container_words(container, place), place);
     take_variables(node, launch);
     take_accelerators(node, launch);
     add_surroundings(around, launch);
@@ -109,6 +111,16 @@ std::vector<LaunchCommand> truss_launches(const Node& file, std::string_view pla
 }
 
 }  // namespace
+
+void add_variable(std::string_view name, const Node* value, Node& container) {
+  if (value == nullptr) return;
+  Node variable{Node::Kind::table, {}, value->where, {}, {}};
+  variable.members.push_back({"name", {Node::Kind::value, std::string(name), value->where, {}, {}}});
+  variable.members.push_back({"value", *value});
+  const auto own = std::ranges::find(container.members, "env", &Member::key);
+  if (own != container.members.end()) return own->value.items.push_back(std::move(variable));
+  container.members.push_back({"env", {Node::Kind::list, {}, value->where, {std::move(variable)}, {}}});
+}
 
 std::string_view gpu_of_label(std::string_view key, std::string_view value) {
   if (key.find("instance-type") != key.npos) return find_instance(value).value_or(Instance{}).gpu;
@@ -172,8 +184,11 @@ bool is_manifest(const Node& node) {
                                        "servingEngineSpec",
                                        "docker_server",
                                        "model_loading_config",
-                                       "compatible_strategies"};
-  return std::ranges::any_of(keys, [&](std::string_view key) { return node.find(key) != nullptr; });
+                                       "compatible_strategies",
+                                       "modelArtifacts",
+                                       "catalog"};
+  return std::ranges::any_of(keys, [&](std::string_view key) { return node.find(key) != nullptr; }) ||
+         below(&node, {"decode", "containers"}) != nullptr;
 }
 
 bool describes_containers(const Node& file) {
