@@ -62,7 +62,8 @@ void assume_towers(Sheet& sheet) {
 void assume_head(Sheet& sheet) {
   const std::string task = sheet.text("task_type");
   if (task.empty() || task == "causal_lm") return;
-  sheet.assume(*sheet.find("task_type"), "its head and loss are counted as the vocabulary's");
+  sheet.assume(*sheet.find("task_type"),
+               "its head and loss are counted as the vocabulary's, and a sample as one sequence");
 }
 
 /// FSDP by a file of its own, fsdp2 (swift/config/fsdp2.json), or as transformers has it; where that offloads
