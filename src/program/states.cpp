@@ -2,6 +2,7 @@
 
 #include "frameworks/table.hpp"
 #include "layers/widths.hpp"
+#include "program/cuda_blocks.hpp"
 #include "spec/traits.hpp"
 
 #include <algorithm>
@@ -13,24 +14,15 @@ using quantity::bytes;
 using quantity::ceil_divide;
 using quantity::ceil_to;
 using quantity::in_bytes;
-using quantity::mib;
 using quantity::product;
 
 namespace {
 
-// pytorch c10/cuda/CUDACachingAllocator.cpp
-constexpr std::int64_t smallest_block = 512;                // kMinBlockSize
-constexpr std::int64_t small_size = in_bytes(mib(1));       // kSmallSize
-constexpr std::int64_t own_segment = in_bytes(mib(10));     // kMinLargeAlloc
-constexpr std::int64_t shared_segment = in_bytes(mib(20));  // kLargeBuffer
-constexpr std::int64_t segment_unit = in_bytes(mib(2));     // kRoundLarge
-
-/// Rest of a block, which is split off if it is more than `small_size`, or in a segment of small blocks (round_size,
-/// get_allocation_size and should_split).
+/// Rest of a block, which is split off if it is more than `small_size`, or in a segment of small blocks.
 std::int64_t slack_alone(std::int64_t size) {
-  const std::int64_t rounded = ceil_to(size, smallest_block);
-  const std::int64_t left = ceil_to(rounded, segment_unit) - size;
-  return rounded <= small_size || left > small_size ? rounded - size : left;
+  const std::int64_t block = block_size(size);
+  const std::int64_t left = ceil_to(block, segment_unit) - size;
+  return is_small(block) || left > small_size ? block - size : left;
 }
 
 /// Tensors of s bytes on average fill a segment of B bytes one after the other, B/s of them. What the last one leaves
