@@ -141,7 +141,7 @@ void add_phases(const Walks& walks, MemoryAnswer& answer) {
 
 /// The textbook totals are the same at every moment.
 void add_textbook(const Walks& walks, MemoryAnswer& answer) {
-  const Bytes total = walks.levels.allocated;
+  const Bytes total = answer.peak_allocated;
   for (const auto& phase : walks.memory.steady) {
     if (is_asked(phase)) answer.phases.push_back({phase.phase, total});
   }
@@ -150,17 +150,22 @@ void add_textbook(const Walks& walks, MemoryAnswer& answer) {
   answer.persistent = answer.peak_first_step = total;
 }
 
+void add_levels(const spec::Question& question, const Walks& walks, MemoryAnswer& answer) {
+  const Levels found = levels(question, walks.profile, walks.program, walks.memory, walks.size.total);
+  answer.peak_allocated = found.allocated;
+  answer.peak_reserved = found.reserved;
+  answer.peak_device = found.device;
+  answer.peak_needed = found.needed;
+}
+
 MemoryAnswer memory_answer(const spec::Question& question, const Walks& walks) {
   MemoryAnswer answer;
+  add_levels(question, walks, answer);
   const bool walked = question.training.activations == spec::ActivationModel::program;
   (walked ? add_phases : add_textbook)(walks, answer);
   for (TimelinePoint& point : answer.timeline) {
     if (point.time) *point.time = question.calibration.time.factor * *point.time;
   }
-  answer.peak_allocated = walks.levels.allocated;
-  answer.peak_reserved = walks.levels.reserved;
-  answer.peak_device = walks.levels.device;
-  answer.peak_needed = walks.levels.needed;
   answer.stage = walks.memory.stage;
   answer.host = walks.memory.host;
   answer.nvme = walks.memory.nvme;
@@ -273,7 +278,6 @@ Walks walk(const spec::Question& question) {
   walks.timeline = step.timeline(walks.memory.stage);
   walks.stages = peaks_of_stages(step, walks.program.stages);
   walks.host = host_need(step, question);
-  walks.levels = levels(question, walks.profile, walks.memory, walks.size.total);
   clock(question, walks);
   return walks;
 }

@@ -3,6 +3,7 @@
 #include "frameworks/table.hpp"
 #include "layers/widths.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "memory/cache_walk.hpp"
 #include "memory/communicators.hpp"
 #include "memory/stage_walk.hpp"
 #include "spec/node.hpp"
@@ -166,9 +167,11 @@ void add_loading(const program::Program& program, std::int64_t of_element, memor
 
 }  // namespace
 
-/// Torch's max_memory_reserved where nothing but `room` limits it.
-Bytes cached_level(const spec::Question& question, const frameworks::Profile& profile, const memory::StepMemory& memory,
-                   Bytes room) {
+constexpr Bytes largest_walked = bytes(std::int64_t{1} << 50);  // a thousand accelerators' memory
+
+/// Torch's max_memory_reserved where nothing but `room` limits it: what does not fit is no business of a cache.
+Bytes cached_level(const spec::Question& question, const frameworks::Profile& profile, const program::Program& program,
+                   const memory::StepMemory& memory, Bytes room) {
   const Bytes allocated = memory.peak().alive.total();
   const double ratio = question.runtime.reserved_ratio.value_or(profile.measured.reserved_over_allocated);
   const Bytes by_ratio = scaled(allocated, ratio);
@@ -176,6 +179,9 @@ Bytes cached_level(const spec::Question& question, const frameworks::Profile& pr
   if (has_pools(question, profile)) return pooled(question, profile, memory);
   const double measured = trust::error_bar(question).cached;
   if (measured == 0.0) return by_ratio;
+  const bool is_walked = allocated < std::min(room, largest_walked);
+  const auto use = is_walked ? memory::use_of_cache(program, question, profile, room) : std::nullopt;
+  if (use) return std::max(allocated, use->reserved);
   const bool trains = spec::has_backward_pass(question.training.method);
   return std::max(by_ratio, trains ? in_one_pool(question, profile, memory, room) : scaled(allocated, measured));
 }
@@ -241,18 +247,22 @@ Bytes needed_level(const frameworks::Profile& profile, Bytes allocated, Bytes be
   return profile.measured.needed_bias == 1.0 ? all : scaled(all, profile.measured.needed_bias);
 }
 
-Levels levels(const spec::Question& question, const frameworks::Profile& profile, const memory::StepMemory& memory,
-              std::int64_t parameters) {
+Bytes needed_level(const spec::Question& question, const frameworks::Profile& profile, const memory::StepMemory& memory,
+                   std::int64_t parameters) {
   if (question.training.activations != spec::ActivationModel::program) {
-    const Bytes total = textbook_total(question, memory.persistent, parameters);
-    return {total, total, total, total};
+    return textbook_total(question, memory.persistent, parameters);
   }
+  return needed_level(profile, memory.peak().alive.total(), memory::beside_trainer(question));
+}
+
+Levels levels(const spec::Question& question, const frameworks::Profile& profile, const program::Program& program,
+              const memory::StepMemory& memory, std::int64_t parameters) {
+  const Bytes needed = needed_level(question, profile, memory, parameters);
+  if (question.training.activations != spec::ActivationModel::program) return {needed, needed, needed, needed};
   const Bytes allocated = memory.peak().alive.total();
-  const Bytes beside = memory::beside_trainer(question);
-  const Bytes needed = needed_level(profile, allocated, beside);
-  const Bytes outside = beside + profile.measured.context;
+  const Bytes outside = memory::beside_trainer(question) + profile.measured.context;
   const Bytes capacity = trust::capacity_of(question).value_or(unlimited);
-  const Bytes cached = cached_level(question, profile, memory, capacity - outside);
+  const Bytes cached = cached_level(question, profile, program, memory, capacity - outside);
   const Bytes device = std::max(needed, std::min(cached + outside, capacity));
   return {allocated, device - outside, device, needed};
 }

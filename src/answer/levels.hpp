@@ -35,7 +35,9 @@ struct Levels {
 quantity::Bytes needed_level(const frameworks::Profile& profile, quantity::Bytes allocated, quantity::Bytes beside);
 
 /// \param parameters  of the whole model; read by the rule of thumb only
-Levels levels(const spec::Question& question, const frameworks::Profile& profile, const memory::StepMemory& memory,
-              std::int64_t parameters);
+quantity::Bytes needed_level(const spec::Question& question, const frameworks::Profile& profile,
+                             const memory::StepMemory& memory, std::int64_t parameters);
+Levels levels(const spec::Question& question, const frameworks::Profile& profile, const program::Program& program,
+              const memory::StepMemory& memory, std::int64_t parameters);
 
 }  // namespace llmcalc::answer

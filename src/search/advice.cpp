@@ -44,7 +44,7 @@ std::optional<Probed> Probe::need(const spec::Question& question) try {
   const bool by_rule = question.training.activations == spec::ActivationModel::rule_of_thumb;
   const std::int64_t parameters = by_rule ? program::count_parameters(program_).total : 0;
   const auto memory = answer::walk_stage(step, question);
-  const auto needed = answer::levels(question, profile, memory, parameters).needed;
+  const auto needed = answer::needed_level(question, profile, memory, parameters);
   Probed probed{{needed, answer::host_need(step, question)}, {}, {}};
   if (question.training.activations != spec::ActivationModel::program) return probed;  // textbook totals have no parts
   const auto without_driver = [&](quantity::Bytes allocated) {

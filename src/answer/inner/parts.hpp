@@ -25,7 +25,6 @@ struct Walks {
   timing::StepTime step;                  ///< likewise
   std::vector<memory::StagePeak> stages;  ///< the peak of each pipeline stage
   quantity::Bytes host;                   ///< what the ranks of one machine have in its memory together
-  Levels levels;
 };
 
 Walks walk(const spec::Question& question);

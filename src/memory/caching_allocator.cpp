@@ -1,0 +1,134 @@
+#include "memory/caching_allocator.hpp"
+
+#include <algorithm>
+
+namespace llmcalc::memory {
+
+using program::block_size;
+using program::is_small;
+using program::segment_size;
+
+CachingAllocator::Place CachingAllocator::make(const Block& block) {
+  if (unused_.empty()) {
+    blocks_.push_back(block);
+    return static_cast<Place>(blocks_.size() - 1);
+  }
+  const Place place = unused_.back();
+  unused_.pop_back();
+  blocks_[place] = block;
+  return place;
+}
+
+void CachingAllocator::list(Place place) {
+  Block& block = blocks_[place];
+  block.is_free = true;
+  auto& free = pool(block.of_small);
+  const Free entry{block.size, block.address, place};
+  free.insert(std::lower_bound(free.begin(), free.end(), entry), entry);
+}
+
+void CachingAllocator::unlist(Place place) {
+  Block& block = blocks_[place];
+  block.is_free = false;
+  auto& free = pool(block.of_small);
+  free.erase(std::lower_bound(free.begin(), free.end(), Free{block.size, block.address, place}));
+}
+
+CachingAllocator::Place CachingAllocator::take_segment(std::int64_t block) {
+  const std::int64_t size = segment_size(block);
+  if (size > room_ - reserved_) give_back();
+  reserved_ += size;
+  highest_reserved_ = std::max(highest_reserved_, reserved_);
+  const Place place = make({.address = end_, .size = size, .of_small = is_small(block)});
+  end_ += size;
+  return place;
+}
+
+/// Blocks without neighbours are whole segments (release_cached_blocks).
+void CachingAllocator::give_back() {
+  for (auto& free : free_) {
+    std::erase_if(free, [&](const Free& entry) {
+      const Block& block = blocks_[entry.place];
+      const bool is_segment = block.before == nowhere && block.behind == nowhere;
+      if (!is_segment) return false;
+      reserved_ -= block.size;
+      unused_.push_back(entry.place);
+      return true;
+    });
+  }
+}
+
+void CachingAllocator::split(Place place, std::int64_t size) {
+  const Block whole = blocks_[place];
+  const std::int64_t left = whole.size - size;
+  if (!program::splits(size, left)) return;
+  const Place rest = make({whole.address + size, left, place, whole.behind, false, whole.of_small});
+  if (whole.behind != nowhere) blocks_[whole.behind].before = rest;
+  blocks_[place].behind = rest;
+  blocks_[place].size = size;
+  list(rest);
+}
+
+std::vector<CachingAllocator::Free>::iterator CachingAllocator::fitting(std::vector<Free>& pool, std::int64_t size) {
+  return std::ranges::lower_bound(pool, size, {}, &Free::size);
+}
+
+CachingAllocator::Place CachingAllocator::allocate(std::int64_t bytes) {
+  if (bytes <= 0) return nowhere;
+  const std::int64_t size = block_size(bytes);
+  auto& free = pool(is_small(size));
+  const auto found = fitting(free, size);
+  Place place = nowhere;
+  if (found == free.end()) {
+    place = take_segment(size);
+  } else {
+    place = found->place;
+    blocks_[place].is_free = false;
+    free.erase(found);
+  }
+  split(place, size);
+  allocated_ += blocks_[place].size;
+  highest_allocated_ = std::max(highest_allocated_, allocated_);
+  return place;
+}
+
+void CachingAllocator::touch(std::int64_t bytes) {
+  if (bytes <= 0) return;
+  const std::int64_t size = block_size(bytes);
+  auto& free = pool(is_small(size));
+  if (fitting(free, size) == free.end()) list(take_segment(size));
+  highest_allocated_ = std::max(highest_allocated_, allocated_ + size);
+}
+
+/// The second block becomes a part of the first.
+void CachingAllocator::join(Place first, Place second) {
+  const Block& gone = blocks_[second];
+  blocks_[first].size += gone.size;
+  blocks_[first].behind = gone.behind;
+  if (gone.behind != nowhere) blocks_[gone.behind].before = first;
+  unused_.push_back(second);
+}
+
+void CachingAllocator::free(Place place, std::int64_t) {
+  if (place == nowhere) return;
+  allocated_ -= blocks_[place].size;
+  const Place behind = blocks_[place].behind;
+  if (behind != nowhere && blocks_[behind].is_free) {
+    unlist(behind);
+    join(place, behind);
+  }
+  const Place before = blocks_[place].before;
+  if (before != nowhere && blocks_[before].is_free) {
+    unlist(before);
+    join(before, place);
+    place = before;
+  }
+  list(place);
+}
+
+void CachingAllocator::end_left(std::size_t from) {
+  for (std::size_t i = from; i < left_.size(); ++i) free(left_[i]);
+  left_.resize(from);
+}
+
+}  // namespace llmcalc::memory

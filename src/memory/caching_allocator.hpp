@@ -1,0 +1,84 @@
+// PyTorch's caching allocator, as it takes segments from the driver and hands out blocks of them (pytorch
+// c10/cuda/CUDACachingAllocator.cpp): what is allocated, freed and allocated again leaves more reserved than was ever
+// alive, because a free block serves only what fits it.
+#pragma once
+
+#include "program/cuda_blocks.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace llmcalc::memory {
+
+/// The allocator of one accelerator, and a store of walks over tensors.
+class CachingAllocator {
+ public:
+  using Place = std::uint32_t;  ///< a block, until it is freed
+  static constexpr Place nowhere = std::numeric_limits<Place>::max();
+
+  /// \param room  bytes that the driver has
+  explicit CachingAllocator(std::int64_t room) : room_(room) {}
+
+  /// The smallest free block that the tensor fits, or a new segment. Before more is asked of the driver than it has,
+  /// segments that are wholly free go back; what is reserved exceeds the room only where that is not enough.
+  Place allocate(std::int64_t bytes);
+  void free(Place place, std::int64_t bytes = 0);
+  /// Something that is freed before anything else is allocated: a free block that it fits is as it was.
+  void touch(std::int64_t bytes);
+
+  /// Something that stays until end_left().
+  void leave(std::int64_t bytes) { left_.push_back(allocate(bytes)); }
+  std::size_t left() const { return left_.size(); }
+  /// \param from  the count of what was left before
+  void end_left(std::size_t from = 0);
+
+  std::int64_t highest_allocated() const { return highest_allocated_; }  ///< torch.cuda.max_memory_allocated
+  std::int64_t highest_reserved() const { return highest_reserved_; }    ///< torch.cuda.max_memory_reserved
+
+ private:
+  struct Block {
+    std::int64_t address = 0;
+    std::int64_t size = 0;
+    Place before = nowhere;  ///< in the same segment
+    Place behind = nowhere;
+    bool is_free = false;
+    bool of_small = false;  ///< in a segment of small blocks
+  };
+  /// A free block, in the order in which one is looked for.
+  struct Free {
+    std::int64_t size = 0;
+    std::int64_t address = 0;
+    Place place = nowhere;
+
+    friend bool operator<(const Free& a, const Free& b) {
+      return a.size != b.size ? a.size < b.size : a.address < b.address;
+    }
+  };
+
+  Place make(const Block& block);
+  Place take_segment(std::int64_t block);
+  void give_back();
+  void split(Place place, std::int64_t size);
+  void list(Place place);
+  void unlist(Place place);
+  void join(Place first, Place second);
+  std::vector<Free>& pool(bool of_small) { return free_[of_small ? 0 : 1]; }
+  /// The first of a pool that is no smaller.
+  static std::vector<Free>::iterator fitting(std::vector<Free>& pool, std::int64_t size);
+
+  std::int64_t room_;
+  std::int64_t allocated_ = 0;
+  std::int64_t highest_allocated_ = 0;
+  std::int64_t reserved_ = 0;
+  std::int64_t highest_reserved_ = 0;
+  std::int64_t end_ = 0;  ///< of all addresses so far
+  std::vector<Block> blocks_;
+  std::vector<Place> unused_;  ///< of those, the ones that were joined to others
+  std::array<std::vector<Free>, 2> free_;
+  std::vector<Place> left_;
+};
+
+}  // namespace llmcalc::memory
