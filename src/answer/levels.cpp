@@ -165,9 +165,9 @@ void add_loading(const program::Program& program, std::int64_t of_element, memor
   for (const std::int64_t size : sizes) memory.loading += quantity::bytes(quantity::product(size, of_element));
 }
 
-}  // namespace
-
 constexpr Bytes largest_walked = bytes(std::int64_t{1} << 50);  // a thousand accelerators' memory
+
+}  // namespace
 
 /// Torch's max_memory_reserved where nothing but `room` limits it: what does not fit is no business of a cache.
 Bytes cached_level(const spec::Question& question, const frameworks::Profile& profile, const program::Program& program,

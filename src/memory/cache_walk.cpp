@@ -232,7 +232,7 @@ void CacheWalk::forward() {
   allocator_.free(input);
 }
 
-/// What is not kept is added to gradients that are there.
+/// Gradients that are not kept are added to others that are there.
 void CacheWalk::backward(const WeightGradients& gradients) {
   const std::size_t kept_before = allocator_.left();
   Place gradient = nowhere;
@@ -247,7 +247,7 @@ void CacheWalk::backward(const WeightGradients& gradients) {
   if (!gradients.kept) allocator_.end_left(kept_before);
 }
 
-/// What comes back into a buffer takes nothing beside it.
+/// Tensors that come back into a buffer take nothing beside it.
 void CacheWalk::adopt_kept(std::size_t position) {
   const Block& block = block_at(position);
   for (std::size_t i = 0; i < block.tensors.size(); ++i) {

@@ -173,11 +173,11 @@ TEST_CASE("copies of a model cache what one card does") {
     return memory.peak_reserved - memory.peak_allocated;
   };
   const auto alone = reserved_beyond("1");
-  CHECK(reserved_beyond("2 --sharding ddp") == alone);
-  CHECK(reserved_beyond("4 --sharding ddp") == alone);
+  CHECK(reserved_beyond("2 --sharding ddp") <= alone + quantity::mib(64));  // buckets of their gradients beside it
+  CHECK(reserved_beyond("4 --sharding ddp") == reserved_beyond("2 --sharding ddp"));
 }
 
-TEST_CASE("blocks of the update stay beside those of the passes where the card has room for both") {
+TEST_CASE("where the card has no room for all blocks, free ones go back before more are taken") {
   const auto reserved = [](const std::string& room) {
     return answer::estimate(question("--model qwen2.5-1.5b --framework hf --dtype bf16 --method full --seq 4096 "
                                      "--micro-batch 4 --recompute full --optimizer-impl foreach --gpu a100-80-sxm " +
@@ -187,7 +187,8 @@ TEST_CASE("blocks of the update stay beside those of the passes where the card h
   const auto roomy = reserved("");
   const auto tight = reserved("--memory " + std::to_string(in_bytes(roomy.peak_device) - 1));
   CHECK(roomy.peak_allocated == tight.peak_allocated);
-  CHECK(tight.peak_reserved < roomy.peak_reserved - quantity::gib(1));
+  CHECK(tight.peak_reserved < roomy.peak_reserved);
+  CHECK(tight.peak_reserved >= tight.peak_allocated);
 }
 
 TEST_CASE("with room to spare the allocator shows more than must fit, never more than there is") {
@@ -200,7 +201,8 @@ TEST_CASE("with room to spare the allocator shows more than must fit, never more
   CHECK(free.verdict.needed == free.memory.peak_needed);
   const auto capacity = std::to_string(in_bytes(free.memory.peak_needed) + 1);
   const auto full = answer::estimate(question(line + " --memory " + capacity));
-  CHECK(in_bytes(full.memory.peak_device) == in_bytes(free.memory.peak_needed) + 1);
+  CHECK(in_bytes(full.memory.peak_device) <= in_bytes(free.memory.peak_needed) + 1);
+  CHECK(full.memory.peak_device < free.memory.peak_device);
   CHECK(full.memory.peak_needed == free.memory.peak_needed);
 }
 
