@@ -11,6 +11,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -85,14 +86,14 @@ template <class Preset>
 const Preset& embedded_preset(const EmbeddedPreset& entry) {
   struct Read {
     std::once_flag once;
-    std::optional<Preset> preset;
+    std::unique_ptr<const Preset> preset;  // of hundreds a question asks for one
   };
   const auto entries = Kind<Preset>::embedded();
   static std::vector<Read> presets(entries.size());
   Read& read = presets[static_cast<std::size_t>(&entry - entries.data())];
   std::call_once(read.once, [&] {
     const auto value = nlohmann::json::parse(entry.json);  // which was read when the program was built
-    read.preset = Kind<Preset>::read({value, entry.file}, nullptr, {});
+    read.preset = std::make_unique<Preset>(Kind<Preset>::read({value, entry.file}, nullptr, {}));
   });
   return *read.preset;
 }
