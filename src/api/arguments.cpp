@@ -34,7 +34,8 @@ std::string owners_of(std::string_view name) {
   if (!saying.empty())
     throw BadInput(std::string(option), "there is no such option",
                    (saying.starts_with("--") ? "say " : "") + std::string(saying));
-  const auto owners = owners_of(quantity::to_lower(name));
+  const auto lower = quantity::to_lower(name);
+  const auto owners = find_flag(flags, lower) == nullptr ? owners_of(lower) : std::string();
   if (!owners.empty()) throw BadInput(std::string(option), "there is no such option here", owners);
   std::vector<std::string_view> names;
   for (const Flag& flag : flags) names.push_back(flag.name);
@@ -65,6 +66,8 @@ std::string_view said_alone(const Flag& flag, std::string_view synonym) {
   return synonym == "recompute" ? "full" : "";
 }
 
+constexpr std::string_view en_dash = "\u2013", em_dash = "\u2014";  // as pages and editors turn two hyphens into
+
 bool is_option(std::string_view word) {
   return word.size() > 1 && word[0] == '-' && !quantity::is_digit(word[1]) && word[1] != '.';
 }
@@ -85,9 +88,18 @@ class Line {
       for (; at_ < line_.size(); ++at_) words_.push_back({{}, line_[at_]});
     } else if (is_option(word)) {
       take_option(word);
+    } else if (word.starts_with(en_dash) || word.starts_with(em_dash)) {
+      const auto name = word.substr(en_dash.size(), word.find('=') - en_dash.size());
+      throw BadInput(quantity::quoted(word), "begins with a dash that is no hyphen", dashed(name));
     } else {
-      words_.push_back({{}, std::string(word)});
+      words_.push_back({{}, std::string(word), {.where = said_before()}});
     }
+  }
+
+  /// "--memory 24" before the "GB" that a blank cut off.
+  std::string said_before() const {
+    if (words_.empty() || words_.back().term.empty() || words_.back().text == "true") return {};
+    return dashed(words_.back().term) + " " + words_.back().text;
   }
 
   void take_option(std::string_view word) {
@@ -100,13 +112,13 @@ class Line {
     if (flag == nullptr && std::ranges::count(words_, std::string_view(), &Word::term) > 1)
       throw BadInput(std::string(option), "there is no such option", "another program's command goes in quotes");
     if (flag == nullptr) throw_unknown(option, flags_);
+    Word said{flag->name, "true", {.where = std::string(option)}};
     if (equals != std::string_view::npos) {
-      words_.push_back({flag->name, std::string(word.substr(equals + 1))});
-    } else if (flag->is_switch()) {
-      words_.push_back({flag->name, "true"});
-    } else {
-      words_.push_back({flag->name, value_of(said_alone(*flag, synonym))});
+      said.text = word.substr(equals + 1);
+    } else if (!flag->is_switch()) {
+      said.text = value_of(said_alone(*flag, synonym));
     }
+    words_.push_back(std::move(said));
   }
 
   std::string value_of(std::string_view alone) {
@@ -172,14 +184,16 @@ std::vector<Word> words_of_line(const std::vector<Flag>& flags, std::span<const 
 
 Arguments::Arguments(std::vector<Flag> flags, std::span<const Word> words) : flags_(std::move(flags)) {
   std::map<std::string_view, std::vector<std::string>> given;
-  for (const auto& [term, text, _] : words) {
+  for (const auto& [term, text, origin] : words) {
     if (term.empty()) {
       names_.push_back(text);
+      before_.push_back(origin.where);
       continue;
     }
     const Flag* flag = find_flag(flags_, read::option_name(term));
     if (flag == nullptr) throw_unknown(dashed(term), flags_);
     given[flag->name].push_back(text);
+    if (!origin.where.empty()) typed_[flag->name] = origin.where;
   }
   for (const Flag& flag : flags_) {
     if (const auto found = given.find(flag.name); found != given.end()) take(flag, found->second);
@@ -187,15 +201,21 @@ Arguments::Arguments(std::vector<Flag> flags, std::span<const Word> words) : fla
 }
 
 void Arguments::take(const Flag& flag, const std::vector<std::string>& given) {
-  const auto place = dashed(flag.name);
+  const auto place = this->place(flag.name);
   if (given.size() > 1 && !flag.repeats) throw BadInput(place, "is given more than once");
-  if (quantity::contains(given, "")) throw BadInput(place, "needs a value: " + flag.values);
+  const auto stands_for = place == dashed(flag.name) ? std::string() : "is " + dashed(flag.name) + ", which ";
+  if (quantity::contains(given, "")) throw BadInput(place, stands_for + "needs a value: " + flag.values);
   if (!flag.is_switch() || quantity::parse_bool(given.front(), place)) values_[flag.name] = given;
 }
 
 const std::string* Arguments::find(std::string_view flag) const {
   const auto found = values_.find(flag);
   return found == values_.end() ? nullptr : &found->second.front();
+}
+
+std::string Arguments::place(std::string_view flag) const {
+  const auto typed = typed_.find(flag);
+  return typed == typed_.end() ? dashed(flag) : typed->second;
 }
 
 std::vector<std::string> Arguments::all(std::string_view flag) const {
@@ -205,9 +225,16 @@ std::vector<std::string> Arguments::all(std::string_view flag) const {
 
 const std::vector<std::string>& Arguments::names(std::size_t most) const {
   if (names_.size() <= most) return names_;
-  const std::string joined = most == 0 ? std::string() : names_[most - 1] + "-" + names_[most];
-  throw BadInput("'" + names_[most] + "'", "is one word too many",
-                 joined.empty() ? "" : "a name is one word, as '" + joined + "'; all else is said by options");
+  const auto& word = names_[most];
+  const auto& before = before_[most];
+  const bool is_name = word.find('-') != std::string::npos;
+  const auto value = before.find(' ') + 1;
+  if (!before.empty() && !is_name)
+    throw BadInput(quantity::quoted(word), "is one word too many",
+                   "a value is one word: " + before.substr(0, value) + "\"" + before.substr(value) + " " + word + "\"");
+  const auto joined = most == 0 || is_name ? std::string() : ", as '" + names_[most - 1] + "-" + word + "'";
+  throw BadInput(quantity::quoted(word), "is one word too many",
+                 most == 0 ? "" : "a name is one word" + joined + "; all else is said by options");
 }
 
 std::string_view Arguments::choice(std::string_view flag) const {
@@ -219,7 +246,7 @@ std::string_view Arguments::choice(std::string_view flag, std::span<const std::s
   if (value == nullptr) return words.front();
   const auto found = std::ranges::find(words, *value);
   if (found != words.end()) return *found;
-  read::throw_unknown_word(*value, dashed(flag), {words.begin(), words.end()});
+  read::throw_unknown_word(*value, place(flag), {words.begin(), words.end()});
 }
 
 }  // namespace llmcalc::api

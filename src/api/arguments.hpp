@@ -45,6 +45,9 @@ class Arguments {
   const std::string* find(std::string_view flag) const;
   bool has(std::string_view flag) const { return find(flag) != nullptr; }
 
+  /// An option as it was typed, "--max-model-len" of context, or else by its own name.
+  std::string place(std::string_view flag) const;
+
   /// Every value of an option that may be repeated, in order.
   std::vector<std::string> all(std::string_view flag) const;
 
@@ -62,7 +65,9 @@ class Arguments {
 
   std::vector<Flag> flags_;
   std::map<std::string, std::vector<std::string>, std::less<>> values_;
+  std::map<std::string, std::string, std::less<>> typed_;
   std::vector<std::string> names_;
+  std::vector<std::string> before_;  ///< option and value right before each of them
 };
 
 }  // namespace llmcalc::api

@@ -115,7 +115,7 @@ AskedQuestion understood(const std::vector<std::string>& things, const std::vect
 void add_word(const Arguments& arguments, std::string_view term, std::vector<Given>& words) {
   const auto flag = read::option_name(term);
   const std::string* value = arguments.find(flag);
-  if (value != nullptr) words.push_back({std::string(term), *value, {Source::flag, "--" + flag}});
+  if (value != nullptr) words.push_back({std::string(term), *value, {Source::flag, arguments.place(flag)}});
 }
 
 std::vector<Given> serving_words_of(const Arguments& arguments) {
@@ -197,7 +197,10 @@ void add_words_of(const Trace& trace, AskedQuestion& asked) {
 
 std::vector<std::string> AskedQuestion::notes() const {
   std::vector<std::string> notes;
-  const auto is_of_thing = [](const Given& word) { return word.origin.source != Source::flag; };
+  const bool says_itself = reading.kind == hub_kind;  // an id of the Hub
+  const auto is_of_thing = [&](const Given& word) {
+    return word.origin.source != Source::flag && !(says_itself && word.origin.where == word.text);
+  };
   const auto said = quantity::joined(quantity::mapped_if(words, shown, is_of_thing), ", ");
   if (!said.empty()) notes.push_back("from " + reading.kind + ": " + said);
   if (reading.weights) add_weights(*reading.weights, config, words, notes);

@@ -11,7 +11,8 @@ namespace llmcalc::quantity {
 
 namespace {
 
-constexpr std::array length_units{Unit{"", {}}, Unit{"k", {0, kibi}}, Unit{"ki", {0, kibi}}};
+constexpr std::array length_units{Unit{"", {}}, Unit{"k", {0, kibi}}, Unit{"ki", {0, kibi}}, Unit{"m", {0, mebi}},
+                                  Unit{"mi", {0, mebi}}};
 constexpr Kind length{"a length in tokens", "4096 or 8k (k = 1024)", length_units};
 
 constexpr std::array decimal_units{Unit{"", {}},         Unit{"k", {3}},        Unit{"m", {6}},  Unit{"b", {9}},

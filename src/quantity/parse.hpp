@@ -15,7 +15,8 @@ namespace llmcalc::quantity {
 /// in either case. Digits may be grouped: 1_000_000 anywhere, 1,000,000 where the comma can only mean thousands.
 /// Whole numbers never pass through a double: 1.5B is exactly 1,500,000,000, and "1.5" is refused as a count.
 
-/// "4096", "8k", "64K": a context length, in which k = 1024, so 8k = 8192. M and B are refused.
+/// "4096", "8k", "64K": a context length, in which k = 1024, so 8k = 8192, and "1M" is 1,048,576 (vLLM
+/// utils/argparse_utils.py, human_readable_int). B is refused.
 std::int64_t parse_length(std::string_view text, std::string_view place);
 
 /// "32", "1_000", "1e3": a whole number without unit; k = 1000, M = 1e6, B/G = 1e9, T = 1e12.

@@ -46,7 +46,7 @@ std::optional<std::size_t> nearness(std::string_view word, std::string_view name
   const std::size_t longer = std::max(word.size(), name.size());
   if (longer - std::min(word.size(), name.size()) > limit) return std::nullopt;
   const std::size_t distance = edit_distance(word, name);
-  if (distance > limit || distance >= longer) return std::nullopt;
+  if (distance > limit || 2 * distance >= longer) return std::nullopt;  // half of it is another word
   return distance;
 }
 

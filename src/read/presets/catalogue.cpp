@@ -129,7 +129,7 @@ std::string hint_for_capacity(const std::vector<ModelPreset>& /*users*/, std::st
 template <class Preset>
 [[noreturn]] void fail_unknown(const std::vector<Preset>& users, std::string_view name, std::string_view place) {
   const std::string kind(Kind<Preset>::name);
-  std::string hint = kind == "gpu" ? hint_for_card(name) : std::string();
+  std::string hint = kind == "gpu" ? hint_for_card(name) : hint_for_model(name);
   if (hint.empty()) hint = hint_for_capacity(users, name);
   if (hint.empty()) hint = hint_for_name(all_named(users), name);
   if (kind == "model" && size_in(quantity::to_lower(name)) == quantity::to_lower(name)) {

@@ -144,11 +144,27 @@ std::string_view chip_of_mac(std::string_view name) {
 
 bool is_card_word(std::string_view word) { return quantity::contains(card_words, word); }
 
+namespace {
+
+/// "a100-sxm4-80gb" of "a100_80gb_sxm4": what a card holds is said before or behind how it is plugged in.
+std::string with_capacity_last(std::string_view name) {
+  const auto words = words_of(name);
+  const auto says_capacity = [](std::string_view word) {
+    return word.ends_with(unit) && word.find_first_not_of("0123456789") == word.size() - unit.size();
+  };
+  const auto found = std::ranges::find_if(words, says_capacity);
+  if (found == words.end() || found == words.begin() || found + 1 == words.end()) return std::string(name);
+  const auto before = std::span(words.begin(), found), behind = std::span(found + 1, words.end());
+  return quantity::joined(before, "-") + "-" + quantity::joined(behind, "-") + "-" + std::string(*found);
+}
+
+}  // namespace
+
 std::string card_spelling(std::string_view name) {
   constexpr std::string_view mobile = "mobile", laptop = "laptop";  // the same, before the number or behind it
   std::string lower = quantity::to_lower(name);
   if (const auto at = lower.find(mobile); at != std::string::npos) lower.replace(at, mobile.size(), laptop);
-  const std::string spelling = without(chip_of_mac(lower), is_card_word);
+  const std::string spelling = without(with_capacity_last(chip_of_mac(lower)), is_card_word);
   return spelling.starts_with(laptop) ? spelling.substr(laptop.size()).append(laptop) : spelling;
 }
 
@@ -174,8 +190,9 @@ std::string card_without_series(std::string_view name) {
 
 std::int64_t capacity_in(std::string_view name) {
   constexpr std::size_t most_digits = 4;
-  const auto words = words_of(name);
-  const auto last = words.empty() ? std::string() : quantity::to_lower(words.back());
+  const auto lower = with_capacity_last(quantity::to_lower(name));
+  const auto words = words_of(lower);
+  const auto last = words.empty() ? std::string() : std::string(words.back());
   const auto digits = std::min(last.find_first_not_of("0123456789"), last.size());
   const bool is_one = digits > 0 && digits <= most_digits && std::string_view(last).substr(digits) == "gb";
   return is_one ? std::stoll(last.substr(0, digits)) : 0;
@@ -364,37 +381,9 @@ std::string which_of(std::span<const std::string_view> ids) {
 std::string hint_for_name(const std::vector<KnownPreset>& presets, std::string_view name) {
   const auto meant = presets_of(presets, name);
   if (meant.size() > 1) return which_of(meant);
-  if (!meant.empty()) return quantity::one_of(meant);
-  const auto near = nearest_presets(presets, name);
+  auto near = nearest_presets(presets, name);
+  if (!meant.empty()) near.insert(near.begin() + std::min<std::ptrdiff_t>(1, std::ssize(near)), meant.front());
   return quantity::one_of(near.empty() ? presets_in(presets, name) : near);
-}
-
-namespace {
-
-struct NoCard {
-  std::string_view name;
-  std::string_view hint;
-};
-
-constexpr NoCard no_cards[] = {
-#include "vocabulary/no_cards.inc"
-};
-
-/// "24gb", "80 GiB".
-bool is_size(std::string_view name) {
-  const auto digits = name.find_first_not_of("0123456789");
-  if (digits == 0 || digits == std::string_view::npos) return false;
-  const auto letters = quantity::trim(name.substr(digits));
-  return letters == "g" || letters == "gb" || letters == "gib";
-}
-
-}  // namespace
-
-std::string hint_for_card(std::string_view name) {
-  const std::string spelled = card_spelling(name);  // "Tesla K80", "ascend 910b"
-  const auto is_it = [&](const NoCard& card) { return spelled.starts_with(card.name); };
-  if (const auto* known = quantity::find_if_or_null(no_cards, is_it)) return std::string(known->hint);
-  return is_size(quantity::to_lower(name)) ? "a size alone is --memory " + std::string(name) : std::string();
 }
 
 }  // namespace llmcalc::read

@@ -94,4 +94,7 @@ std::string hint_for_name(const std::vector<KnownPreset>& presets, std::string_v
 /// Words to say instead; empty for any other name.
 std::string hint_for_card(std::string_view name);
 
+/// Words to somebody who named a model that nobody can load, or that makes no text; empty for any other name.
+std::string hint_for_model(std::string_view name);
+
 }  // namespace llmcalc::read

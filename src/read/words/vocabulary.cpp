@@ -24,6 +24,9 @@ constexpr std::string_view shared_terms[] = {
     "lora_rank", "gpus",   "nodes",       "gpus_per_node", "tp",         "pp",    "ep",  "inter_node_gbps", "gpu",
     "price",     "memory", "host_memory", "context_bytes", "nccl_bytes", "power", "pue", "carbon_intensity"};
 
+/// Terms of a model that only who trains it is asked for.
+constexpr std::string_view trained_terms[] = {"dropout", "freeze"};
+
 bool is_shared(const Term& row) { return row.group == TermGroup::model || quantity::contains(shared_terms, row.name); }
 
 std::vector<Term> training_rows() {
@@ -36,7 +39,8 @@ std::vector<Term> training_rows() {
 std::vector<Term> serving_rows() {
   std::vector<Term> rows;
   const auto model = [](const Term& row) { return row.group == TermGroup::model; };
-  std::ranges::copy_if(vocabulary(), std::back_inserter(rows), model);
+  const auto served = [&](const Term& row) { return model(row) && !quantity::contains(trained_terms, row.name); };
+  std::ranges::copy_if(vocabulary(), std::back_inserter(rows), served);
   std::ranges::copy(serving_terms(), std::back_inserter(rows));
   const auto others = [&](const Term& row) { return is_shared(row) && !model(row); };
   std::ranges::copy_if(vocabulary(), std::back_inserter(rows), others);
