@@ -44,10 +44,11 @@ constexpr Published published[] = {
 #include "vocabulary/published.inc"
 };
 
-/// Layers of EAGLE's, and the model that they propose for.
+/// Layers in a checkpoint of their own, and the model that they propose for.
 struct TrainedFor {
   std::string_view model;
   std::string_view draft;
+  spec::DraftKind kind = spec::DraftKind::eagle;
 };
 
 constexpr TrainedFor eagle_drafts[] = {
@@ -60,6 +61,18 @@ bool is_like(std::string_view name, std::string_view pattern) {
   const auto after = pattern.substr(std::min(star + 1, pattern.size()));
   return name.size() >= pattern.size() && name.starts_with(pattern.substr(0, star)) && name.ends_with(after) &&
          name.substr(star, name.size() - after.size() - star).find('-') == name.npos;
+}
+
+/// "Qwen/Qwen3.6-27B" of "Qwen/Qwen3.6-27B-FP8", whose weights in another type are no type of that one's.
+std::string without_packing(std::string name) {
+  const auto ends = [&](std::string_view text) { return quantity::to_lower(name).ends_with(quantity::to_lower(text)); };
+  constexpr std::array<std::string_view, 2> widths{"-INT4", "-4bit"};
+  for (auto size = name.size() + 1; name.size() < size;) {
+    size = name.size();
+    for (const auto& suffix : suffixes) name.resize(name.size() - (ends(suffix.text) ? suffix.text.size() : 0));
+    for (const auto width : widths) name.resize(name.size() - (ends(width) ? width.size() : 0));
+  }
+  return name;
 }
 
 }  // namespace
@@ -78,7 +91,7 @@ std::string fetched(const ServedNames& names, Quant quant) {
 }
 
 std::string gguf_file(const ServedNames& names, Quant quant) {
-  const std::string& id = names.weights();
+  const std::string id = without_packing(names.weights());
   return fmt::format("{}-{}.gguf", id.substr(id.rfind('/') + 1), file_suffix(quant));
 }
 
@@ -92,19 +105,22 @@ ServedAs served_as(const ServerLetter& letter) {
   const std::string& model = letter.names.weights();
   const auto* suffix = quantity::find_or_null(suffixes, quant, &Suffix::quant);
   if (quant == letter.names.published || suffix == nullptr) return {model, std::nullopt};
+  const std::string plain = without_packing(model);
+  const auto is_it = [&](const Published& each) { return each.quant == quant && is_like(plain, each.model); };
+  if (const auto* own = quantity::find_if_or_null(published, is_it)) return {plain + std::string(own->suffix), {}};
   const bool quantizes = serving::row_of(letter.serving().engine).quantizes;
   const bool as_it_loads = quantizes && (quant == Quant::fp8 || quant == Quant::bnb_nf4);
   if (as_it_loads) return {model, quant == Quant::fp8 ? "fp8" : "bitsandbytes"};
-  const auto is_it = [&](const Published& each) { return each.quant == quant && is_like(model, each.model); };
-  if (const auto* own = quantity::find_if_or_null(published, is_it)) return {model + std::string(own->suffix), {}};
-  const auto slash = model.find('/');  // whose checkpoint of that type it is nobody said, and many owners have none
-  return {(slash == model.npos ? model : "OWNER" + model.substr(slash)) + std::string(suffix->text), std::nullopt};
+  const auto slash = plain.find('/');  // whose checkpoint of that type it is nobody said, and many owners have none
+  return {(slash == plain.npos ? plain : "OWNER" + plain.substr(slash)) + std::string(suffix->text), std::nullopt};
 }
 
 std::optional<std::string> draft_model(const ServerLetter& letter) {
-  const bool asks_layers = letter.serving().options.draft.kind == spec::DraftKind::eagle;
-  if (!letter.names.draft.empty() || !asks_layers) return if_so(!letter.names.draft.empty(), letter.names.draft);
-  const auto* known = quantity::find_or_null(eagle_drafts, letter.names.weights(), &TrainedFor::model);
+  if (!letter.names.draft.empty()) return letter.names.draft;
+  const auto is_it = [&](const TrainedFor& each) {
+    return each.kind == letter.serving().options.draft.kind && each.model == letter.names.weights();
+  };
+  const auto* known = quantity::find_if_or_null(eagle_drafts, is_it);
   return known == nullptr ? std::nullopt : std::optional<std::string>(known->draft);
 }
 
