@@ -152,6 +152,9 @@ inline constexpr Condition is_generated = [](const spec::Question& q) {
 inline constexpr Condition without_bf16 = [](const spec::Question& q) { return q.gpu && !q.gpu->peaks.bf16; };
 inline constexpr Condition on_one = [](const spec::Question& q) { return q.layout.gpus == 1; };
 inline constexpr Condition on_several = [](const spec::Question& q) { return q.layout.dp > 1; };
+inline constexpr Condition on_several_or_contexts = [](const spec::Question& q) {
+  return on_several(q) || q.layout.cp > 1;
+};
 inline constexpr Condition full_on_one = [](const spec::Question& q) { return is_full(q) && on_one(q); };
 inline constexpr Condition full_on_several = [](const spec::Question& q) { return is_full(q) && on_several(q); };
 inline constexpr Condition low_rank_on_one = [](const spec::Question& q) { return is_low_rank(q) && on_one(q); };

@@ -30,6 +30,11 @@ bool has_fsdp(const QuestionDraft& draft) { return spec::is_fsdp(draft.question.
 
 bool has_adapters(const QuestionDraft& draft) { return trains_adapters(draft.question.training.method); }
 
+/// trl and what is like it hand over text that is continued (trl trainer/sft_trainer.py: causal language models).
+bool adapts_no_decoder(const QuestionDraft& draft) {
+  return has_adapters(draft) && draft.question.model.shape.stack != spec::Stack::decoder;
+}
+
 /// A model is known by its size, and each card holds all of it. By values and not by words: a default said aloud is
 /// one. Nobody tunes adapters as a textbook does.
 bool is_size_alone(const QuestionDraft& draft) {
