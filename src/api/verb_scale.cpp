@@ -4,6 +4,7 @@
 #include "laws/scaling.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/quantity.hpp"
+#include "quantity/format.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/parse.hpp"
 #include "quantity/suggest.hpp"
@@ -131,7 +132,7 @@ ScaleOptions scale_options(const Arguments& arguments) {
 /// or money is in question.
 void add_accelerator(ScaleQuestion& question, const spec::Accelerator& gpu) {
   const bool timed = question.gpus || question.time || question.mfu || question.gpu_time || question.cost;
-  if (timed) {
+  if (timed || !question.weight) {
     if (!question.peak) question.peak = half_peak(gpu);
     question.usual_mfu = laws::usual_mfu(gpu);
     if (gpu.price_per_hour) question.usual_price = {quantity::in_dollars(*gpu.price_per_hour), gpu.price_source};
@@ -142,9 +143,13 @@ void add_accelerator(ScaleQuestion& question, const spec::Accelerator& gpu) {
 }
 
 /// The size of a model that is known by name; of a mixture those that a token meets, whose products are its compute.
-void add_model(ScaleQuestion& question, const read::ModelPreset& model) {
+/// \return what is said of those
+std::string add_model(ScaleQuestion& question, const read::ModelPreset& model) {
   if (question.params) throw quantity::BadInput("--params", "contradicts '" + model.id + "': name one model");
-  question.params = answer::model_size(model.shape).active;
+  const auto size = answer::model_size(model.shape);
+  question.params = size.active;
+  if (size.active == size.total) return {};
+  return "parameters are those that a token meets, of " + quantity::format_parameters(size.total);
 }
 
 /// Money and time follow from an accelerator's price and peak: whoever names none is told how to.
@@ -171,14 +176,17 @@ std::vector<Flag> terms_of_scale() {
 
 Reply ask_scale(const Arguments& arguments, const Surroundings& around) {
   auto options = scale_options(arguments);
+  std::string met;
   const auto& named = arguments.names(1);
   if (!named.empty() || !options.gpu.empty()) {
     const auto catalogue = around.catalogue(arguments);
-    if (!named.empty()) add_model(options.question, catalogue.model(named.front(), quantity::quoted(named.front())));
+    if (!named.empty())
+      met = add_model(options.question, catalogue.model(named.front(), quantity::quoted(named.front())));
     if (!options.gpu.empty())
       add_accelerator(options.question, catalogue.accelerator(options.gpu, "--gpu").accelerator);
   }
-  const auto answer = scaled(options);
+  auto answer = scaled(options);
+  if (!met.empty()) answer.assume(met);
   const render::TextStyle style{.bars = around.terminal, .explain = arguments.has("explain")};
   Reply reply{.warnings = answer.warnings};
   reply.show = [answer, style](std::string_view form) {

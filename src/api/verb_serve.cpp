@@ -314,16 +314,16 @@ Reply ask_serve(const Arguments& arguments, const Surroundings& around) {
   report.warnings = asked.with_missing(std::move(report.warnings));
   const auto& assumed = asked.reading.assumptions;
   report.assumptions.insert(report.assumptions.begin(), assumed.begin(), assumed.end());
+  const bool is_over = strict && has_waiting(report.answer);
+  if (is_over) report.answer.broken_limits.push_back(waiting_words(report.answer));
   const auto& answer = report.answer;
   const bool needs_verdict = strict || arguments.has("quiet");
   if (answer.verdict == trust::VerdictKind::no_accelerator && needs_verdict) refuse_no_verdict();
   Reply reply;
-  reply.code = fails(answer) || (strict && has_waiting(answer)) ? ExitCode::does_not_fit : ExitCode::fits;
+  reply.code = fails(answer) ? ExitCode::does_not_fit : ExitCode::fits;
   reply.notes = asked.notes();
   reply.warnings = report.warnings;
-  if (has_waiting(answer)) {
-    reply.warnings.push_back(waiting_words(answer));
-  }
+  if (has_waiting(answer) && !is_over) reply.warnings.push_back(waiting_words(answer));
   reply.show = [report = std::move(report), style](std::string_view form) {
     if (form == "json") return to_json(report);
     return form == "html" ? to_html(report, style) : to_text(report, style);

@@ -87,7 +87,7 @@ constexpr std::array<VariableFacts, variable_count> variables{{
     {peak, "peak", "peak_flops_per_s", "peak of one GPU", 1, any_double,
      [](double v) { return q::format_rate(q::flops_per_second(v)); }},
     {price, "price", "price_usd_per_hour", "price of one GPU", 1 / q::seconds_per_hour, any_double,
-     [](double v) { return q::format_money(q::dollars(v * q::seconds_per_hour)) + "/h"; }},
+     [](double v) { return q::format_rate_of_money(q::dollars(v * q::seconds_per_hour)) + "/h"; }},
     {cost, "cost", "cost_usd", "cost", 1, any_double, [](double v) { return q::format_money(q::dollars(v)); }},
 }};
 

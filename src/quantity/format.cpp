@@ -133,6 +133,13 @@ std::string format_money(Money m) {
   return (value < 0 ? "-$" : "$") + fixed(std::abs(value), 0);
 }
 
+std::string format_rate_of_money(Money an_hour) {
+  constexpr double tenths_of_cents = 1000.0;
+  const double dollars = in_dollars(an_hour);
+  const bool is_whole_cents = std::llround(dollars * tenths_of_cents) % 10 == 0;
+  return is_whole_cents || dollars >= 1 ? format_money(an_hour) : fmt::format("${:.3f}", dollars);
+}
+
 std::string format_power(Power p) {
   static constexpr Step steps[] = {{1e6, 1e6, " MW", 0}, {1e4, 1e3, " kW", 0}, {0, 1, " W", 0}};
   return with_three_digits(in_watts(p), steps);

@@ -21,6 +21,7 @@ std::string format_rate(FlopRate r);                                ///< "312 TF
 std::string format_bandwidth(Bandwidth b);                          ///< "2,039 GB/s"
 std::string format_duration(Seconds s);                             ///< "34 days", "5.2 h", "12 min", "350 ms"
 std::string format_money(Money m);                                  ///< "$1,234", "$0.79"
+std::string format_rate_of_money(Money an_hour);                    ///< "$3.99", "$0.085"
 std::string format_power(Power p);                                  ///< "700 W", "1.2 MW"
 std::string format_energy(Energy e);                                ///< "48 kWh", "1,287 MWh"
 std::string format_mass(Mass m);                                    ///< "25 kg", "552 t"

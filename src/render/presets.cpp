@@ -175,7 +175,7 @@ std::string usable_text(const Accelerator& gpu) {
 
 std::string price_text(const Accelerator& gpu) {
   if (!gpu.price_per_hour) return {};
-  return fmt::format("{} an hour, {}", quantity::format_money(*gpu.price_per_hour), gpu.price_source);
+  return fmt::format("{} an hour, {}", quantity::format_rate_of_money(*gpu.price_per_hour), gpu.price_source);
 }
 
 std::string verification_text(std::string_view grade) {

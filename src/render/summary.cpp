@@ -188,7 +188,7 @@ using quantity::format_duration;
 std::string cost_of(const answer::TimeAnswer& time) {
   if (!time.cost) return "no public rate: --price";
   if (!time.price) return quantity::format_money(*time.cost);
-  return fmt::format("{} at {}/h", quantity::format_money(*time.cost), quantity::format_money(*time.price));
+  return fmt::format("{} at {}/h", quantity::format_money(*time.cost), quantity::format_rate_of_money(*time.price));
 }
 
 /// A step, the run, what it costs.
@@ -316,8 +316,11 @@ std::string length_words(const Report& report) {
   const auto steps = echoed(report.question, "steps");
   const auto length = steps.empty() ? quantity::format_tokens(time.tokens) + " tokens" : steps + " steps";
   if (time.goodput && !time.goodput->makes_progress()) return "never ends: failures come faster than it restarts";
-  return fmt::format("{} for {}, {} GPU-hours, {}", format_duration(time.total), length, figure_text(time.gpu_hours),
-                     cost_of(time));
+  constexpr double worth_a_word = 0.9;
+  const bool loses = time.goodput && time.goodput->share < worth_a_word;
+  const auto lost = loses ? ", " + quantity::format_percent(1 - time.goodput->share) + " of it lost to failures" : "";
+  return fmt::format("{} for {}{}, {} GPU-hours, {}", format_duration(time.total), length, lost,
+                     figure_text(time.gpu_hours), cost_of(time));
 }
 
 std::vector<std::string> sentences(const std::vector<spec::Assumption>& assumptions) {

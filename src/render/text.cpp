@@ -192,7 +192,7 @@ std::string story_of(const answer::Goodput& goodput, quantity::Seconds useful) {
 /// "$3.99 an hour each, Lambda on-demand"
 std::string price_of(const answer::TimeAnswer& time) {
   if (!time.price) return time.price_source;
-  return fmt::format("{} an hour each, {}", quantity::format_money(*time.price), time.price_source);
+  return fmt::format("{} an hour each, {}", quantity::format_rate_of_money(*time.price), time.price_source);
 }
 
 void add_run(const answer::TimeAnswer& time, const TextStyle& style, TimeTable& table) {

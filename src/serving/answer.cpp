@@ -183,10 +183,8 @@ void note_model(const spec::Question& question, const ServingAnswer& answer, Not
   const auto& shape = question.model.shape;
   const bool latent = shape.latent.kv_rank > 0;
   if (!latent && shape.kv_heads < question.layout.tp) {
-    notes.push_back(
-        fmt::format("{} heads of keys and values are fewer than {} ranks: each rank keeps one, and some keep "
-                    "the same",
-                    shape.kv_heads, question.layout.tp));
+    notes.push_back(fmt::format("{} of keys and values for {} ranks: each rank keeps one, and some keep the same",
+                                quantity::format_counted(shape.kv_heads, "head"), question.layout.tp));
   }
   if (latent && question.layout.tp > 1) {
     notes.emplace_back("latents are whole on every tensor-parallel rank: --attention-dp keeps each once");
@@ -215,6 +213,8 @@ std::int64_t tower_key_bytes(const Deployment& deployment) {
 }
 
 void note_towers(const Deployment& deployment, Notes& notes) {
+  if (!deployment.question.model.shape.towers.empty())
+    notes.emplace_back("first tokens are without the time that towers take to read images or sound before");
   const std::int64_t bytes = tower_key_bytes(deployment);
   if (bytes == 0) return;
   notes.push_back(
@@ -351,7 +351,8 @@ ServingAnswer serve(const spec::Question& question) {
   answer.parameters = parameters_of(question);
   answer.model = model_bytes(question);
   if (spec::reads_gguf(question.serving.engine)) answer.file = file_bytes(question);
-  const auto& groups = deployment.stages.front().cache;
+  const auto a_token = [&](const auto& stage) { return bytes_per_token(stage.cache, deployment.setup.cache); };
+  const auto& groups = std::ranges::max_element(deployment.stages, {}, a_token)->cache;  // an encoder's is none
   take_bytes_per_token(groups, deployment.setup.cache, answer);
   answer.state = states_of(deployment, groups, deployment.setup.slots);
   judge(answer);
