@@ -20,7 +20,8 @@ namespace {
 struct GgmlWork {
   double bytes = 0;
   double flops = 0;         ///< of a token, attention and routed experts left out
-  double expert_flops = 0;  ///< of a token
+  double expert_bytes = 0;  ///< of those
+  double expert_flops = 0;  ///< of the step, of whole tiles
   double cache = 0;         ///< bytes that a token reads, and of states reads and writes
   double scores = 0;        ///< bytes of fp32 scores of one query
   double pairs = 0;         ///< FLOPs of one query with the keys that it sees
@@ -28,6 +29,7 @@ struct GgmlWork {
   double layers = 0;
   double mixtures = 0;     ///< layers with routed experts
   double recurrences = 0;  ///< layers with a recurrence
+  double scanned = 0;      ///< FLOPs of a token in recurrences
 };
 
 /// How many rows of a step there are, and how far behind it its sequences reach. Of two stacks a prompt passes the
@@ -48,9 +50,26 @@ double reached(const ExpertWork& experts, double tokens) {
   return experts.experts * (1.0 - quantity::pow(1.0 - experts.chosen / experts.experts, apart));
 }
 
+/// Rows of all experts' tiles. Tiles are as wide as the fewest need that hold the whole step, 128 columns at most
+/// (llama.cpp ggml-cuda/mmq.cuh, mul_mat_q_switch_J), and each expert fills its last one with nothing: where loads lie
+/// about their mean as 1 - exp(-load / mean), an expert that was reached has 1 / (1 - exp(-width / mean)). Eight rows
+/// and fewer are multiplied one by one (mmvq.cu).
+double rows_of_tiles(const ExpertWork& experts, double rows) {
+  constexpr double by_row = 8;
+  constexpr double widest = 128;
+  if (rows <= by_row) return rows * experts.chosen;
+  const double width = by_row * std::ceil(rows / std::ceil(rows / widest) / by_row);
+  const double read = reached(experts, rows);
+  return read * width / (1.0 - std::exp(-width * read / (rows * experts.chosen)));
+}
+
 void add_attention(const LayerWork& layer, double layers, const Deployment& deployment, double positions,
                    GgmlWork& sums) {
+  // A warp walks the tokens with a column of the state: S k, S g + k d, S q (ggml-cuda/gated_delta_net.cu,
+  // ssm-scan.cu).
+  constexpr double flops_per_byte = 7.0 / 4.0;
   sums.cache += 2 * layers * layer.mixer.state_bytes;
+  sums.scanned += layers * layer.mixer.state_bytes * flops_per_byte;
   if (layer.mixer.state_bytes > 0) sums.recurrences += layers;
   const LayerCache& kept = layer.mixer.kept;
   if (kept.reach == Reach::state) return;
@@ -79,8 +98,9 @@ void add_layers(const LayerWork& layer, double layers, const Deployment& deploym
 }
 
 void add_experts(const ExpertWork& experts, double layers, double rows, GgmlWork& sums) {
+  sums.expert_bytes += layers * reached(experts, rows) * experts.bytes;
   sums.bytes += layers * reached(experts, rows) * experts.bytes;
-  sums.expert_flops += layers * 2 * experts.chosen * experts.elements;
+  sums.expert_flops += layers * 2 * rows_of_tiles(experts, rows) * experts.elements;
   sums.mixtures += layers;
 }
 
@@ -114,15 +134,27 @@ double peak_of(const spec::Accelerator& gpu) {
   return gpu.peaks.int8 ? std::max(half, quantity::in_flops_per_second(*gpu.peaks.int8) / 2) : half;
 }
 
-/// Builds of November 2025 and later add, normalize, gate and multiply in fewer kernels (llama.cpp pulls 15631 and
-/// 16715; b6900). Ollama's releases have other numbers, and are taken for later ones.
-bool fuses_kernels(const spec::Question& question) {
-  if (!question.gpu->generation.can(spec::Ability::fused_ggml)) return false;
+/// A build's number or its month. Ollama's releases have other numbers, and are taken for later ones.
+bool is_since(const spec::Question& question, std::int64_t build, EngineRelease month) {
   const std::string_view version = question.serving.engine_version;
   const EngineRelease release = parse_release(version);
-  if (version.starts_with('b')) return release.major >= 6900;
+  if (version.starts_with('b')) return release.major >= build;
   constexpr std::int64_t first_year = 2023;
-  return release.major < first_year || release >= EngineRelease{2025, 11};
+  return release.major < first_year || release >= month;
+}
+
+/// Builds of November 2025 and later add, normalize, gate and multiply in fewer kernels (llama.cpp pulls 15631 and
+/// 16715).
+bool fuses_kernels(const spec::Question& question) {
+  return question.gpu->generation.can(spec::Ability::fused_ggml) && is_since(question, 6900, {2025, 11});
+}
+
+/// Before June 2024 codes of a prompt were widened to 16 bits for the vendor's products on parts that multiply integers
+/// since (llama.cpp pulls 7676 and 8075), and are still where those are the faster ones (V100).
+bool widens_codes(const spec::Question& question) {
+  const auto& integers = question.gpu->peaks.int8;
+  if (formats::is_plain(question.serving.quant) || !integers) return false;
+  return *integers < spec::half_peak(*question.gpu) || !is_since(question, 3219, {2024, 6});
 }
 
 /// One card's part of the question, with what its kernels reach.
@@ -135,6 +167,7 @@ class GgmlClock {
         bandwidth_(quantity::in_bytes_per_second(gpu_.memory_bandwidth)),
         peak_(peak_of(gpu_)),
         quantized_(!formats::is_plain(deployment.question.serving.quant)),
+        widens_(widens_codes(deployment.question)),
         cards_(static_cast<double>(cards_of(deployment.question))),
         together_(deployment.question.serving.layout.split == spec::CardSplit::layer ? 1.0 : cards_),
         layer_s_(in_seconds(fuses_kernels(deployment.question) ? rates_.fused : rates_.layer)),
@@ -148,7 +181,7 @@ class GgmlClock {
     const double cached = deployment_.setup.flash ? kernels.fused_cache : rates_.cache;
     double time = one.bytes / (reading() * together_) + sequences * one.cache / (bandwidth_ * cached * together_) +
                   launching(one) + in_seconds(rates_.token) + in_seconds(rates_.card) * (cards_ - 1);
-    if (sequences > 1) time += sequences * products(one) + one.mixtures * kernels.sorting_us * micro;
+    if (sequences > 1) time += products(one, sequences) + sorting(one);
     time += by_processor(ggml_work(deployment_, {sequences, positions}, Whose::host), sequences);
     return time + (is_served() ? 1e-3 * kernels.sampled_ms : 0.0);
   }
@@ -158,12 +191,14 @@ class GgmlClock {
   double prompt(double length) const {
     const auto chunk = static_cast<double>(deployment_.setup.batched_tokens);
     const double chunks = std::ceil(length / chunk);
+    const double rows = std::min(chunk, length);
     const bool causal = deployment_.question.model.shape.stack != spec::Stack::encoder;
-    const GgmlWork all = ggml_work(deployment_, {chunk, causal ? length / 2 : length, Passed::by_read}, Whose::all);
-    constexpr double streamed = 0.9;  // of the bandwidth, by a chunk that reads all 16-bit weights: assumed
-    double time = length * products(all) + rates_.activations * length * all.activations / bandwidth_ +
-                  chunks * all.layers * in_seconds(rates_.chunk);
-    if (!quantized_) time += chunks * all.bytes / (streamed * bandwidth_);
+    const GgmlWork all = ggml_work(deployment_, {rows, causal ? length / 2 : length, Passed::by_read}, Whose::all);
+    double time =
+        length / rows * products(all, rows) + rates_.activations * length * all.activations / bandwidth_ +
+        chunks * (all.layers * in_seconds(rates_.chunk) + launching(all) + sorting(all) + all.bytes / streamed()) +
+        length * all.scanned / (vector_peak() * ggml_kernels().scanned);
+    if (widens_) time += chunks * 2 * all.flops / streamed();  // 16-bit copies, written and read
     if (deployment_.setup.flash) {
       time += length * all.pairs / (quantity::in_flops_per_second(spec::half_peak(gpu_)) * ggml_kernels().fused_prompt);
     } else {
@@ -200,6 +235,9 @@ class GgmlClock {
            micro * kernels.recurrent_us * sums.recurrences;
   }
 
+  /// And of rows by their experts, where there are several.
+  static double sorting(const GgmlWork& sums) { return sums.mixtures * ggml_kernels().sorting_us * micro; }
+
   /// Without a prompt it is llama-bench that generates, which draws nothing.
   bool is_served() const { return deployment_.question.serving.load.prompt > 0; }
 
@@ -217,10 +255,15 @@ class GgmlClock {
     return usual_share * quantity::in_flops_per_second(spec::half_peak(gpu_));
   }
 
-  /// Seconds of the products of many tokens at once.
-  double products(const GgmlWork& sums) const {
-    const double rate = peak_ * (quantized_ ? rates_.prompt : rates_.prompt_half);
-    return (sums.flops + sums.expert_flops / ggml_kernels().expert_prompt) / rate;
+  /// Bytes a second of a chunk that reads all weights: assumed.
+  double streamed() const { return 0.9 * bandwidth_; }
+
+  /// Seconds of the products of so many tokens at once, beside reading the weights: tiles of experts with few rows
+  /// wait for theirs.
+  double products(const GgmlWork& sums, double rows) const {
+    const double rate = peak_ * (quantized_ && !widens_ ? rates_.prompt : rates_.prompt_half);
+    const double tiles = sums.expert_flops / (ggml_kernels().expert_prompt * rate);
+    return rows * sums.flops / rate + std::max(tiles - sums.expert_bytes / streamed(), 0.0);
   }
 
   const Deployment& deployment_;
@@ -229,6 +272,7 @@ class GgmlClock {
   double bandwidth_;
   double peak_;
   bool quantized_;
+  bool widens_;
   double cards_;
   double together_;   ///< cards that work on one layer at the same time
   double layer_s_;    ///< a layer's launches

@@ -12,6 +12,7 @@
 #include "serving/speed.hpp"
 #include "spec/names.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -31,8 +32,18 @@ struct Constants {
   serving::GgmlKernels kernels;
 };
 
+/// Numbers that no share divides by zero with, since requests of infinite steps would be simulated for ever.
+template <class Row>
+Row ones() {
+  Row row;
+  auto* const first = reinterpret_cast<double*>(&row);
+  std::fill(first, first + sizeof(Row) / sizeof(double), 1.0);
+  return row;
+}
+
 Constants& constants() {
-  static Constants all;
+  static Constants all{
+      .overheads = ones<serving::Overheads>(), .generations = {}, .kernels = ones<serving::GgmlKernels>()};
   return all;
 }
 

@@ -39,7 +39,8 @@ struct GgmlKernels {
   double expert_layer = 0;   ///< launches that routed experts add to a layer's
   double sorting_us = 0;     ///< and where several rows are sorted by their experts, a layer
   double alike = 0;          ///< as many as b to this power choose their experts independently
-  double expert_prompt = 0;  ///< of the rate of other products in a prompt, by routed experts
+  double expert_prompt = 0;  ///< of the rate of other products in a prompt, by tiles of routed experts
+  double scanned = 0;        ///< share of the vector units' peak that recurrences reach in a prompt
   double recurrent_us = 0;   ///< launches that a recurrence adds to a layer's
   double sampled_ms = 0;     ///< a token that a server draws from the vocabulary on the host, and sends
   double host_share = 0;     ///< of the host memory's bandwidth, at which a processor reads weights and cache
