@@ -1,6 +1,7 @@
 #include "serving/inner/step_work.hpp"
 
 #include "layers/widths.hpp"
+#include "llmcalc/quantity/checked.hpp"
 #include "program/stage_blocks.hpp"
 #include "serving/forward.hpp"
 #include "serving/inner/engines.hpp"
@@ -170,7 +171,23 @@ class BlockReader {
     work.moved_per_position = static_cast<double>(half_width) * both * (heads + kv_heads);
     work.head_dim = a.head_dim;
     work.causal = a.causal;
+    if (a.positions_a_key > 0) compress(a, work);
     return work;
+  }
+
+  /// Keys that stand for several positions are read as latents are, all of them or what an indexer chose (vLLM
+  /// models/deepseek_v4: sparse MLA kernels). Those of the last 128 positions, which each layer sees as well, are left out.
+  static void compress(const spec::GroupedAttention& a, MixerWork& work) {
+    const auto positions = static_cast<double>(a.positions_a_key);
+    work.kept.latent = true;
+    work.kept.elements = std::max<std::int64_t>(work.kept.elements / a.positions_a_key, 1);
+    work.flops_per_read /= positions;
+    work.flops_per_pair = work.flops_per_choice = work.flops_per_read;
+    if (a.index_heads == 0) return;
+    work.kept.reach = Reach::window;
+    work.kept.window = quantity::product(a.index_top_k, a.positions_a_key);
+    work.index_elements = static_cast<double>(a.index_dim) / positions;
+    work.index_flops = 2 * static_cast<double>(a.index_heads) * work.index_elements;
   }
 
   /// Decoding multiplies queries with the up-projection instead of expanding the cache (DeepSeek-V2, arXiv:2405.04434

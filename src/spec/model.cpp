@@ -107,6 +107,10 @@ void check_plan(const Shape& s) {
     check({"query_rank", plan.query_rank, 0, widest});
     check({"output_rank", plan.output_rank, 0, widest});
     check({"output_groups", plan.output_groups, plan.output_rank > 0 ? 1 : 0, most_heads});
+    check({"positions_a_key", plan.positions_a_key, plan.index_heads > 0 ? 1 : 0, most_positions});
+    check({"index_heads", plan.index_heads, 0, most_heads});
+    check({"index_dim", plan.index_dim, plan.index_heads > 0 ? 1 : 0, widest});
+    check({"index_top_k", plan.index_top_k, plan.index_heads > 0 ? 1 : 0, most_positions});
     check({"low_rank", plan.low_rank, 0, widest});
     check({"mlp_low_rank", plan.mlp_low_rank, 0, widest});
     for (const Projection& matrix : plan.beside) check_side(matrix);
@@ -179,6 +183,10 @@ GroupedAttention grouped_attention(const Shape& s, const LayerPlan& plan) {
   a.query_rank = plan.query_rank;
   a.output_rank = plan.output_rank;
   a.output_groups = plan.output_groups;
+  a.positions_a_key = plan.positions_a_key;
+  a.index_heads = plan.index_heads;
+  a.index_dim = plan.index_dim;
+  a.index_top_k = plan.index_top_k;
   a.window = plan.windowed && !plan.merges_memory ? s.window.window : 0;
   a.qk_norm = !plan.attends_to_tower ? s.qk_norm : plan.norms_tower_heads ? QkNorm::per_head : QkNorm::none;
   a.qkv_bias = s.qkv_bias;

@@ -26,6 +26,10 @@ struct GroupedAttention {
   std::int64_t query_rank = 0;   ///< of the bottleneck before the queries; 0: none
   std::int64_t output_rank = 0;  ///< of the bottleneck behind each of `output_groups` groups of heads; 0: none
   std::int64_t output_groups = 0;
+  std::int64_t positions_a_key = 0;   ///< that a cached key stands for, which is its value too; 0: keys and values
+  std::int64_t index_heads = 0;       ///< of an indexer that chooses among them; 0: all are read
+  std::int64_t index_dim = 0;         ///< of its own keys
+  std::int64_t index_top_k = 0;       ///< keys that it chooses
   std::int64_t window = 0;            ///< 0: sees everything
   std::int64_t relative_buckets = 0;  ///< T5 bias table held by this layer
   QkNorm qk_norm = QkNorm::none;

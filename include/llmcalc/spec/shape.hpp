@@ -146,6 +146,10 @@ struct LayerPlan {
   std::int64_t query_rank = 0;  ///< queries come through a bottleneck (DeepSeek-V4)
   std::int64_t output_rank = 0;  ///< and so does what attention gives, in `output_groups` groups of heads
   std::int64_t output_groups = 0;
+  std::int64_t positions_a_key = 0;  ///< that one key stands for, which is the value too (DeepSeek-V4); 0: keys, values
+  std::int64_t index_heads = 0;      ///< of an indexer that chooses among such keys by ones of `index_dim` of its own
+  std::int64_t index_dim = 0;
+  std::int64_t index_top_k = 0;    ///< keys that it chooses
   bool borrows_index = false;      ///< attends to what an earlier layer's indexer chose (GLM-5)
   bool attends_to_tower = false;   ///< in place of its own positions (Llama 3.2 Vision)
   bool norms_tower_heads = false;  ///< queries and keys of such a layer, each head
