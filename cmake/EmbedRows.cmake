@@ -87,7 +87,9 @@ function(llmcalc_embed_rows folder)
   foreach(table IN LISTS tables)
     cmake_path(GET table STEM name)
     llmcalc_read_rows("${table}" text)
-    string(REGEX REPLACE "\nwords: [^\n]*" "\n" text "${text}")
+    while(text MATCHES "^(\n+)[a-z_0-9]+: [^\n]*(.*)$")  # what an engine is, in front of its options
+      set(text "${CMAKE_MATCH_1}${CMAKE_MATCH_2}")
+    endwhile()
     string(REGEX MATCH "[^\n]+" header "${text}")
     string(REPLACE "\n${header}" "\n" text "${text}")
     llmcalc_initializers("${header}" "${text}" text)
@@ -203,9 +205,23 @@ function(llmcalc_embed_answers folder)
   endforeach()
 endfunction()
 
-# llmcalc_embed_engines(<header>): the engines of the enumeration there, in its order: their words, which their files
-# presets/engines/<name>.rows have in front of their options, in engines/names.inc, and their rows, which
-# src/serving/engine_<name>.cpp defines, declared in engines/rows_declared.inc and listed in engines/rows.inc.
+function(llmcalc_write_engine engine)
+  llmcalc_read_rows("${llmcalc_rows_root}/engines/${engine}.rows" text)
+  string(REGEX REPLACE "\n\".*" "\n" text "${text}")
+  string(REGEX REPLACE "\nwords: [^\n]*" "\nconstinit const EngineRow ${engine}_row{.engine = spec::Engine::${engine}," text
+                       "${text}")
+  string(REGEX REPLACE "\n([a-z_0-9]+): ([^\n]+)" "\n.\\1 = \\2," text "${text}")
+  string(PREPEND text "#line 1 \"presets/engines/${engine}.rows\"")
+  if(text MATCHES "${engine}_options")
+    string(PREPEND text "constexpr EngineOption ${engine}_options[] = {\n#include \"engines/${engine}.inc\"\n};\n")
+  endif()
+  file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/engines/${engine}_row.inc" CONTENT "${text}};\n" @ONLY)
+endfunction()
+
+# llmcalc_embed_engines(<header>): the engines of the enumeration there, in its order: their words and what else their files
+# presets/engines/<name>.rows say of them in front of their options. The words go into engines/names.inc, the rest into
+# engines/<name>_row.inc, which src/serving/engine_<name>.cpp includes; rows are declared in engines/rows_declared.inc and
+# listed in engines/rows.inc.
 function(llmcalc_embed_engines header)
   llmcalc_embed_rows(engines)
   file(READ "${header}" enumeration)
@@ -219,6 +235,7 @@ function(llmcalc_embed_engines header)
     string(REGEX MATCH "\nwords: ([^\n]+)" text "${text}")
     string(APPEND words "\n${engine} | ${CMAKE_MATCH_1}")
     string(APPEND rows "${engine}_row,\n")
+    llmcalc_write_engine(${engine})
   endforeach()
   llmcalc_write_vocabularies("${words}\n" engines/names)
   string(REGEX REPLACE "([a-z_]+)," "extern const EngineRow \\1;" declared "${rows}")

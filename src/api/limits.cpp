@@ -39,19 +39,13 @@ struct Figure {
   std::string_view label;
   std::string (*text)(double);
   bool is_worse_below;
-  std::array<std::string_view, 3> places;  ///< of a run or server, of a line of many, of a plan, in JSON (RFC 6901)
+  std::string_view of_one;  ///< its place in JSON
+  std::string_view of_many = {};
+  std::string_view of_plan = {};
 };
 
 constexpr Figure figures[] = {
-    {"memory", gib_text, false, {"/needed_bytes", "/memory/held_bytes", "/best/0/figures/needed_bytes"}},
-    {"step", time_text, false, {"/time/step_seconds", "/step_seconds", "/best/0/figures/step_seconds"}},
-    {"cost", money_text, false, {"/time/cost_usd", "/cost_usd", "/best/0/figures/cost_usd"}},
-    {"requests at once", count_text, true, {"/capacity/max_concurrency", "/at_once"}},
-    {"longest context", count_text, true, {"/capacity/max_context"}},
-    {"first token", time_text, false, {"/speed/ttft_s", "/first_token_seconds"}},
-    {"a token", time_text, false, {"/speed/tpot_s", "/token_seconds"}},
-    {"a million tokens", money_text, false, {"/speed/cost/output_with_prompts_usd_per_million", "/token_cost_usd"}},
-    {"parameters", count_text, false, {"/model/parameters_total"}},
+#include "shown/figures.inc"
 };
 
 /// From good to bad, as the answers of all verbs spell them.
@@ -67,7 +61,7 @@ struct Change {
 };
 
 std::optional<double> number_of(const Figure& figure, const json& answer) {
-  for (const auto place : figure.places) {
+  for (const auto place : {figure.of_one, figure.of_many, figure.of_plan}) {
     const json::json_pointer pointer{std::string(place)};
     if (place.empty() || !answer.contains(pointer) || !answer.at(pointer).is_number()) continue;
     const auto number = answer.at(pointer).get<double>();

@@ -67,28 +67,13 @@ std::string hours_text(double seconds) {
   return (hours < fraction_matters_below ? plain(hours) : q::format_count(std::llround(hours))) + " GPU-hours";
 }
 
+std::string an_hour(double price) { return q::format_rate_of_money(q::dollars(price * q::seconds_per_hour)) + "/h"; }
+
 constexpr double any_double = 1e300;
 constexpr double any_integer = 9.2e18;  // below 2^63
 
 constexpr std::array<VariableFacts, variable_count> variables{{
-    {params, "params", "params", "parameters", 1, any_integer,
-     [](double v) { return q::format_parameters(q::parameters(std::llround(v))); }},
-    {tokens, "tokens", "tokens", "tokens", 1, any_double, [](double v) { return q::format_tokens(q::tokens(v)); }},
-    {ratio, "tokens per parameter", "tokens_per_parameter", "tokens per parameter", 1, any_double, plain},
-    {unique_tokens, "unique tokens", "unique_tokens", "unique tokens", 1, any_double,
-     [](double v) { return q::format_tokens(q::tokens(v)); }},
-    {epochs, "epochs", "epochs", "epochs", 1, any_double, plain},
-    {compute, "compute", "compute_flops", "compute", 1, any_double,
-     [](double v) { return q::format_flops(q::flops(v)); }},
-    {gpu_time, "GPU time", "gpu_hours", "GPU-hours", q::seconds_per_hour, any_integer, hours_text},
-    {gpus, "gpus", "gpus", "GPUs", 1, any_integer, [](double v) { return q::format_count(std::llround(v)); }},
-    {time, "time", "time_s", "time", 1, any_double, [](double v) { return q::format_duration(q::seconds(v)); }},
-    {mfu, "mfu", "mfu", "MFU", 1, 1.0, q::format_percent},
-    {peak, "peak", "peak_flops_per_s", "peak of one GPU", 1, any_double,
-     [](double v) { return q::format_rate(q::flops_per_second(v)); }},
-    {price, "price", "price_usd_per_hour", "price of one GPU", 1 / q::seconds_per_hour, any_double,
-     [](double v) { return q::format_rate_of_money(q::dollars(v * q::seconds_per_hour)) + "/h"; }},
-    {cost, "cost", "cost_usd", "cost", 1, any_double, [](double v) { return q::format_money(q::dollars(v)); }},
+#include "laws/variables.inc"
 }};
 
 std::string name_of(Variable variable) { return std::string(facts(variable).name); }

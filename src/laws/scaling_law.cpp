@@ -7,6 +7,7 @@
 #include "laws/scaling.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/elementary.hpp"
+#include "quantity/lists.hpp"
 
 #include <fmt/format.h>
 
@@ -185,50 +186,8 @@ Allocation data_constrained_optimum(double compute, double unique_tokens) {
 /// Kaplan et al. 2020, equation 1.3: the loss of the compute-efficient model.
 double kaplan_efficient_loss(double compute) { return quantity::pow(3.1e8 / (compute / pflop_day), 0.050); }
 
-constexpr Interval anything{};
-
-constexpr std::array laws{
-    LawFacts{.law = ScalingLaw::chinchilla,
-             .name = "chinchilla",
-             .source = "Besiroglu et al. 2024, arXiv:2404.10102, refit of Hoffmann et al. 2022, arXiv:2203.15556, "
-                       "equation 10",
-             .formula = "1.8172 + 482.01 / params^0.3478 + 2085.43 / tokens^0.3658",
-             .optimal_params = "0.1196 (compute / 6)^0.5126",
-             .optimal_loss = "1.8172 + 482.01 / params^0.3478 + 2085.43 / tokens^0.3658",
-             .surface = true,
-             .params = {70e6, 16e9},  // Hoffmann et al. 2022, abstract
-             .tokens = {5e9, 500e9},
-             .compute = anything},
-    LawFacts{.law = ScalingLaw::kaplan,
-             .name = "kaplan",
-             .source = "Kaplan et al. 2020, arXiv:2001.08361, equation 1.5 with table 2",
-             .formula = "((6.4e13 / params)^(0.076 / 0.103) + 1.8e13 / tokens)^0.103",
-             .optimal_params = "1.3e9 (compute / 8.64e19)^0.73",     // table 6
-             .optimal_loss = "(3.1e8 / (compute / 8.64e19))^0.050",  // equation 1.3
-             .surface = false,
-             .params = {768, 1.5e9},  // section 1.2, without embeddings
-             .tokens = {22e6, 23e9},
-             .compute = anything},
-    LawFacts{.law = ScalingLaw::llama_3,
-             .name = "llama-3",
-             .source = "Grattafiori et al. 2024, arXiv:2407.21783, section 3.2.1",
-             .formula = "",
-             .optimal_params = "compute / (6 x 16.55e12 (compute / 3.8e25)^0.537)",
-             .optimal_loss = "",
-             .surface = false,
-             .params = {40e6, 16e9},  // section 3.2.1
-             .tokens = anything,
-             .compute = {6e18, 1e22}},
-    LawFacts{.law = ScalingLaw::data_constrained,
-             .name = "data-constrained",
-             .source = "Muennighoff et al. 2023, arXiv:2305.16264, equations 5 and 6 with appendix A",
-             .formula = "1.869 + 520.8 / effective params^0.3527 + 1488 / effective tokens^0.3527",
-             .optimal_params = "the params of least loss with 6 x params x tokens = compute",
-             .optimal_loss = "1.869 + 520.8 / effective params^0.3527 + 1488 / effective tokens^0.3527",
-             .surface = true,
-             .params = {7e6, 9e9},  // appendix A
-             .tokens = {100e6, 900e9},
-             .compute = anything},
+constexpr LawFacts laws[] = {
+#include "laws/laws.inc"
 };
 
 struct Rules {
@@ -238,7 +197,7 @@ struct Rules {
 };
 
 // In the order of ScalingLaw, as the facts.
-constexpr std::array<Rules, laws.size()> rules{{
+constexpr std::array<Rules, std::size(laws)> rules{{
     {chinchilla_loss, chinchilla_optimum, nullptr},
     {kaplan_loss, kaplan_optimum, kaplan_efficient_loss},
     {nullptr, llama_3_optimum, nullptr},
@@ -258,7 +217,7 @@ std::optional<double> reach(Function rising, double target) {
 
 std::span<const LawFacts> scaling_laws() { return laws; }
 
-const LawFacts& facts(ScalingLaw law) { return laws.at(static_cast<std::size_t>(law)); }
+const LawFacts& facts(ScalingLaw law) { return *quantity::find_or_null(laws, law, &LawFacts::law); }
 
 std::optional<double> loss_of(const LawChoice& choice, const Allocation& split) {
   const auto loss = rules_of(choice.law).loss;

@@ -46,8 +46,8 @@ struct LawFacts {
   std::string_view optimal_loss;    ///< formula of the loss they reach
   bool surface;                     ///< loss and optimum are one surface, so that runs of equal loss can be compared
   Interval params;                  ///< of the runs that it was fitted on
-  Interval tokens;
-  Interval compute;
+  Interval tokens = {};
+  Interval compute = {};
 };
 
 std::span<const LawFacts> scaling_laws();

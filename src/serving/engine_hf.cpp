@@ -69,17 +69,6 @@ RankMemory transformers_memory(const Deployment& deployment, std::size_t rank, c
 
 }  // namespace
 
-/// generate() is given a batch, and lays all it has on the accelerators: there is no option. It has no server of its
-/// own and no measured rows: vLLM's pace stands for it.
-constinit const EngineRow hf_row{.engine = spec::Engine::hf,
-                                 .program = "transformers",
-                                 .newest = "5.23.0",
-                                 .vendors = torch_on,
-                                 .runs = &runs_on_torch,
-                                 .keeps = &keeps_plain,
-                                 .setup = &transformers_setup,
-                                 .memory = &transformers_memory,
-                                 .beside = of_batches,
-                                 .reserves = false};
+#include "engines/hf_row.inc"
 
 }  // namespace llmcalc::serving

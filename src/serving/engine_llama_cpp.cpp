@@ -20,22 +20,12 @@ using spec::CardSplit;
 
 namespace {
 
-constexpr EngineOption llama_cpp_options[] = {
-#include "engines/llama_cpp.inc"
-};
-
-constexpr EngineOption ollama_options[] = {
-#include "engines/ollama.inc"
-};
-
 /// Cells of the cache for a demand, and how many of them layers with a window have.
 struct Cells {
   std::int64_t full = 0;
   std::int64_t windowed = 0;
   std::int64_t sequences = 1;
 };
-
-/// llama.cpp src/llama-context.cpp: GGML_PAD(cparams.n_ctx, 256).
 
 /// Before May 2025 layers with a window kept all positions.
 constexpr EngineRelease windowed_cache{5427, 0};
@@ -75,7 +65,7 @@ PassBuffer pass_buffer(const Deployment& deployment) {
           quantity::bytes(product(4 * fp32_width, ubatch, shape.hidden))};
 }
 
-/// src/llama-kv-cache-iswa.cpp and llama-context.cpp: lengths come out in whole 256ths.
+/// src/llama-kv-cache-iswa.cpp and llama-context.cpp (GGML_PAD(cparams.n_ctx, 256)): lengths come out in whole 256ths.
 Cells cells_of(const Deployment& deployment, const Demand& demand, std::int64_t window) {
   Cells cells;
   cells.sequences = std::max(deployment.setup.slots, demand.sequences);
@@ -367,28 +357,7 @@ RankMemory llama_cpp_memory(const Deployment& deployment, std::size_t rank, cons
 
 }  // namespace
 
-constinit const EngineRow llama_cpp_row{.engine = spec::Engine::llama_cpp,
-                                        .program = "llama.cpp",
-                                        .newest = "2026-11",
-                                        .vendors = ggml_on,
-                                        .runs = &runs_on_ggml,
-                                        .keeps = &keeps_in_ggml,
-                                        .setup = &llama_cpp_setup,
-                                        .memory = &llama_cpp_memory,
-                                        .options = llama_cpp_options,
-                                        .beside = of_gguf,
-                                        .reserves = false};
-
-constinit const EngineRow ollama_row{.engine = spec::Engine::ollama,
-                                     .program = "Ollama",
-                                     .newest = "0.17",
-                                     .vendors = ggml_on,
-                                     .runs = &runs_on_ggml,
-                                     .keeps = &keeps_in_ggml,
-                                     .setup = &ollama_setup,
-                                     .memory = &llama_cpp_memory,
-                                     .options = ollama_options,
-                                     .beside = of_gguf,
-                                     .reserves = false};
+#include "engines/llama_cpp_row.inc"
+#include "engines/ollama_row.inc"
 
 }  // namespace llmcalc::serving

@@ -13,10 +13,6 @@ using quantity::Bytes;
 
 namespace {
 
-constexpr EngineOption sglang_options[] = {
-#include "engines/sglang.inc"
-};
-
 constexpr std::string_view newest = "0.5.23";
 
 /// server_args.py and arg_groups/memory_hook.py, tiers by the accelerator's memory.
@@ -227,24 +223,6 @@ RankMemory sglang_memory(const Deployment& deployment, std::size_t rank, const D
 
 }  // namespace
 
-constinit const EngineRow sglang_row{
-    .engine = spec::Engine::sglang,
-    .program = "SGLang",
-    .newest = newest,
-    .vendors = servers_on,
-    .runs = &runs_on_torch,
-    .keeps = &keeps_in_pages,
-    .setup = &sglang_setup,
-    .memory = &sglang_memory,
-    .options = sglang_options,
-    .beside = of_pages,
-    .handover = {.by_chunks = true, .has_first = true, .router = "sglang_router.launch_router --pd-disaggregation"},
-    .drafts_in_stages = drafts_in_stages_of_sglang,
-    .prompts_alone = true,  // srt/managers/scheduler.py, get_next_batch_to_run
-    .cuts_dense = true,
-    .starts_copies = true,
-    .quantizes = true,
-    .pads_vocabulary = true,
-    .loads_towers = true};
+#include "engines/sglang_row.inc"
 
 }  // namespace llmcalc::serving

@@ -13,10 +13,6 @@ using quantity::Bytes;
 
 namespace {
 
-constexpr EngineOption trtllm_options[] = {
-#include "engines/trtllm.inc"
-};
-
 /// Tensors of 16 bits and of the hidden state's width that a step has at its peak, at 1, 2, 4 and 8 ranks
 /// (aiconfigurator ACTIVATION_COEFFICIENTS, measured); 70 MiB at least (the same).
 constexpr std::array<double, 4> dense_tensors{11.0, 6.5, 5.0, 5.0};
@@ -91,20 +87,6 @@ RankMemory trtllm_memory(const Deployment& deployment, std::size_t rank, const D
 
 }  // namespace
 
-/// How far off its first tokens are is what requests wait for others' answers.
-constinit const EngineRow trtllm_row{.engine = spec::Engine::trtllm,
-                                     .program = "TensorRT-LLM",
-                                     .newest = "1.2",
-                                     .vendors = "NVIDIA",
-                                     .runs = &runs_in_trtllm,
-                                     .keeps = &keeps_in_pages,
-                                     .setup = &trtllm_setup,
-                                     .memory = &trtllm_memory,
-                                     .options = trtllm_options,
-                                     .beside = of_pages,
-                                     .handover = {.has_first = true, .router = "trtllm-serve disaggregated"},
-                                     .narrows_cache = true,
-                                     .pools = false,  // tensorrt_llm/serve/openai_server.py has no route for them
-                                     .narrows_states = true};
+#include "engines/trtllm_row.inc"
 
 }  // namespace llmcalc::serving

@@ -14,10 +14,6 @@ using quantity::Bytes;
 
 namespace {
 
-constexpr EngineOption vllm_options[] = {
-#include "engines/vllm.inc"
-};
-
 /// vLLM fused_moe/oracle/mxfp4.py: the widths of hidden state and expert come out in whole tiles of the kernel.
 constexpr std::int64_t hidden_tile = 256;
 constexpr std::int64_t expert_tile = 128;
@@ -233,27 +229,6 @@ RankMemory vllm_memory(const Deployment& deployment, std::size_t rank, const Dem
 
 }  // namespace
 
-constinit const EngineRow vllm_row{.engine = spec::Engine::vllm,
-                                   .program = "vLLM",
-                                   .newest = "0.33.0",
-                                   .vendors = servers_on,
-                                   .runs = &runs_on_torch,
-                                   .keeps = &keeps_in_pages,
-                                   .setup = &vllm_setup,
-                                   .memory = &vllm_memory,
-                                   .options = vllm_options,
-                                   .beside = of_pages,
-                                   .handover = {.router = "llm-d, Dynamo or the proxy of vLLM's examples"},
-                                   .follower = "--headless",  // vllm/entrypoints/cli/serve.py, run_headless
-                                   .pads = &pads_experts,
-                                   .counts_by_length = {0, 21},
-                                   .drafts_in_stages = drafts_in_stages_of_vllm,
-                                   .starts_copies = true,
-                                   .quantizes = true,
-                                   .emulates_nvfp4 = true,
-                                   .pads_vocabulary = true,
-                                   .loads_towers = true,
-                                   .narrows_states = true,
-                                   .profiles_sequences = true};
+#include "engines/vllm_row.inc"
 
 }  // namespace llmcalc::serving
