@@ -1081,13 +1081,11 @@ class ServeOptions(TypedDict, total=False):
     position: Option
     bias: Option
     tied: Option
-    dropout: Option
     experts: Option
     top_k: Option
     expert_ffn: Option
     shared_ffn: Option
     dense_layers: Option
-    freeze: Option
     text_only: Option
     images: Option
     patches: Option
