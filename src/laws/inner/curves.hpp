@@ -4,10 +4,13 @@
 #include "laws/scaling_law.hpp"
 #include "quantity/elementary.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numbers>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 namespace llmcalc::laws {
 
@@ -32,32 +35,68 @@ double deepseek_learning_rate(double compute);          ///< 0.3118 C^-0.1250
 inline constexpr double search_min = 1.0;
 inline constexpr double search_max = 1e60;
 
+struct Point {
+  double x, f;
+};
+
+/// Where to try next between two points on either side of zero, as a share of the way from the first to the second:
+/// where the inverse of the parabola through both and a third is zero, if it is monotone there, else half way
+/// (Chandrupatla 1997, A new hybrid quadratic/bisection algorithm for finding the zero of a nonlinear function).
+inline double share_of_way(const Point& first, const Point& second, const Point& third) {
+  const double xi = (first.x - second.x) / (third.x - second.x);
+  const double phi = (first.f - second.f) / (third.f - second.f);
+  const bool is_monotone = phi * phi < xi && (1.0 - phi) * (1.0 - phi) < 1.0 - xi;
+  if (!is_monotone) return 0.5;
+  return first.f / (second.f - first.f) * third.f / (second.f - third.f) +
+         (third.x - first.x) / (second.x - first.x) * first.f / (third.f - first.f) * second.f / (third.f - second.f);
+}
+
 /// Where a rising function passes from below `target` to at or above it, to the precision of a double.
 template <class Function>
 double crossing(Function rising, double target, double low = search_min, double high = search_max) {
-  constexpr int halvings = 64;  // of log(1e60) = 138: below the spacing of doubles there
-  double from = quantity::log(low);
-  double to = quantity::log(high);
-  for (int i = 0; i < halvings; ++i) {
-    const double middle = std::midpoint(from, to);
-    (rising(quantity::exp(middle)) < target ? from : to) = middle;
+  const auto at = [&](double x) { return Point{x, rising(quantity::exp(x)) - target}; };
+  Point last = at(quantity::log(low));
+  Point other = at(quantity::log(high));
+  if (last.f >= 0.0) return low;
+  if (other.f < 0.0) return high;
+  double share = 0.5;
+  for (;;) {
+    const double precision = std::numeric_limits<double>::epsilon() * std::max(1.0, std::abs(other.x));
+    const double least = precision / std::abs(other.x - last.x);
+    if (!(least < 0.5)) break;
+    const Point tried = at(std::lerp(last.x, other.x, std::clamp(share, least, 1.0 - least)));
+    const bool same_side = (tried.f < 0.0) == (last.f < 0.0);
+    const Point before = same_side ? last : std::exchange(other, last);
+    last = tried;
+    share = share_of_way(last, other, before);
   }
-  return quantity::exp(to);
+  return quantity::exp(last.f < 0.0 ? other.x : last.x);
 }
 
-/// Where a function with one valley is lowest, by golden sections of the logarithm.
+/// Where a function with one valley is lowest, by golden sections of the logarithm, of which each has one end of its
+/// middle from the one before (Kiefer 1953, Sequential minimax search for a maximum).
 template <class Function>
 double lowest(Function valley, double low, double high) {
   constexpr int sections = 90;  // 0.618^90 of log(1e60) is below 1e-16
-  const double golden = 1.0 / std::numbers::phi;
+  constexpr double golden = 1.0 / std::numbers::phi;
+  const auto at = [&](double x) { return valley(quantity::exp(x)); };
   double from = quantity::log(low);
   double to = quantity::log(high);
-  for (int i = 0; i < sections; ++i) {
-    const double step = golden * (to - from);
-    if (valley(quantity::exp(to - step)) < valley(quantity::exp(from + step))) {
-      to = from + step;
+  double left = to - golden * (to - from);
+  double right = from + golden * (to - from);
+  double at_left = at(left);
+  double at_right = at(right);
+  for (int i = 1; i < sections; ++i) {
+    if (at_left < at_right) {
+      to = std::exchange(right, left);
+      at_right = at_left;
+      left = to - golden * (to - from);
+      at_left = at(left);
     } else {
-      from = to - step;
+      from = std::exchange(left, right);
+      at_left = at_right;
+      right = from + golden * (to - from);
+      at_right = at(right);
     }
   }
   return quantity::exp(std::midpoint(from, to));
