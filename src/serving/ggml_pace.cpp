@@ -181,7 +181,7 @@ class GgmlClock {
     const double cached = deployment_.setup.flash ? kernels.fused_cache : rates_.cache;
     double time = one.bytes / (reading() * together_) + sequences * one.cache / (bandwidth_ * cached * together_) +
                   launching(one) + in_seconds(rates_.token) + in_seconds(rates_.card) * (cards_ - 1);
-    if (sequences > 1) time += products(one, sequences) + sorting(one);
+    if (sequences > 1) time += sequences * one.flops / rate() + tiles(one) + sorting(one);
     time += by_processor(ggml_work(deployment_, {sequences, positions}, Whose::host), sequences);
     return time + (is_served() ? 1e-3 * kernels.sampled_ms : 0.0);
   }
@@ -261,10 +261,14 @@ class GgmlClock {
   /// Seconds of the products of so many tokens at once, beside reading the weights: tiles of experts with few rows
   /// wait for theirs.
   double products(const GgmlWork& sums, double rows) const {
-    const double rate = peak_ * (quantized_ && !widens_ ? rates_.prompt : rates_.prompt_half);
-    const double tiles = sums.expert_flops / (ggml_kernels().expert_prompt * rate);
-    return rows * sums.flops / rate + std::max(tiles - sums.expert_bytes / streamed(), 0.0);
+    return rows * sums.flops / rate() + std::max(tiles(sums) - sums.expert_bytes / streamed(), 0.0);
   }
+
+  /// Operations a second of the products of many tokens.
+  double rate() const { return peak_ * (quantized_ && !widens_ ? rates_.prompt : rates_.prompt_half); }
+
+  /// Seconds of the tiles of routed experts.
+  double tiles(const GgmlWork& sums) const { return sums.expert_flops / (ggml_kernels().expert_prompt * rate()); }
 
   const Deployment& deployment_;
   const spec::Accelerator& gpu_;

@@ -176,7 +176,7 @@ class BlockReader {
   }
 
   /// Keys that stand for several positions are read as latents are, all of them or what an indexer chose (vLLM
-  /// models/deepseek_v4: sparse MLA kernels). Those of the last 128 positions, which each layer sees as well, are left out.
+  /// models/deepseek_v4: sparse MLA kernels). Those of the last 128 positions, which each layer sees too, are left out.
   static void compress(const spec::GroupedAttention& a, MixerWork& work) {
     const auto positions = static_cast<double>(a.positions_a_key);
     work.kept.latent = true;

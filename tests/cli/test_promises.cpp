@@ -103,6 +103,7 @@ TEST_CASE("speeds of servers are as promised", "[long]") {
   check({"serving", "trtllm-speed", {"quantity=ttft"}, 23, 59, 0});
   check({"serving", "llama", {"quantity=decode_tok_s"}, 4.2, 0, 0, "2026"});
   check({"serving", "llama-cpp-2026", {"quantity=decode_tok_s"}, 11, 0, 0});
+  check({"serving", "llama-cpp-ubatch-2026", {"quantity=prefill_tok_s"}, 13, 0, 28});
   check({"serving", "llama", {"quantity=prefill_tok_s"}, 12, 0, 0});
 }
 
