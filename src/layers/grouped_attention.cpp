@@ -283,9 +283,9 @@ bool is_read_again(const spec::GroupedAttention& a, bool crosses) {
   return !a.borrows_keys && !a.reads_tower && (a.causal || crosses);
 }
 
-/// What later tokens read of a position: its key and value, or its part of a key that stands for several and is the
-/// value too, with that of the indexer which chooses among them (vLLM's blog of 24 April 2026 on DeepSeek-V4: 9.62 GiB of
-/// 61 layers and 2^20 positions in 16 bits).
+/// Keeps of a position what later tokens read: its key and value, or its part of a key that stands for several and is
+/// the value too, with that of the indexer which chooses among them (vLLM's blog of 24 April 2026 on DeepSeek-V4: 9.62
+/// GiB of 61 layers and 2^20 positions in 16 bits).
 void keep_for_later(BlockBuilder& b, const spec::GroupedAttention& a, Heads& h) {
   if (a.positions_a_key > 0) {
     Value part = h.k;

@@ -57,15 +57,6 @@ Line line_of_server(const json& answer) {
           {"advice", fails ? words_of_change(answer, "change") : json()}};
 }
 
-/// Requests that wait are one more reason.
-Line line_of_strict_server(const json& answer) {
-  auto line = line_of_server(answer);
-  const auto waiting = at(answer, "/load/queued").get<std::int64_t>();
-  if (waiting > 0 && answer.at("verdict") == "fits")
-    line["reasons"].push_back(fmt::format("with whole contexts {} of the requests wait", waiting));
-  return line;
-}
-
 /// What a plan tells of its best layout.
 Line line_of_plan(const json& answer) {
   const bool found = !answer.at("best").empty();
@@ -333,7 +324,7 @@ TEST_CASE("every cell of a list of servers is what the server alone answers, in 
   const Kind serve{"serve", line_of_server};
   check_list(serve, drawn(axes_of_servers, 24, 5), {});
   check_list(serve, drawn(axes_of_servers, 20, 6), {"--tpot", "20ms"});
-  check_list({"serve", line_of_strict_server}, drawn(axes_of_servers, 20, 8), {"--strict"});
+  check_list({"serve", line_of_server}, drawn(axes_of_servers, 20, 8), {"--strict"});
 }
 
 TEST_CASE("every cell of a list of plans is the best of the plan alone, in every form") {

@@ -153,8 +153,8 @@ std::map<std::string, std::string> figures_of_gpu(const json& gpu) {
       {"products", share("products_share_of_peak", "the dense peak, large ones alone")},
       {"attention", share("attention_share_of_peak", "the peak, long sequences")},
       {"price", price.is_null() ? ""
-                                : quantity::format_money(quantity::dollars(price.get<double>())) + " an hour, " +
-                                      gpu.at("price_source").get<std::string>()}};
+                                : quantity::format_rate_of_money(quantity::dollars(price.get<double>())) +
+                                      " an hour, " + gpu.at("price_source").get<std::string>()}};
   if (!gpu.at("link_joins").is_null()) figures["joins"] = gpu.at("link_joins").dump();
   if (!gpu.at("cache_bytes").is_null()) figures["cache"] = gib_of(gpu.at("cache_bytes"));
   for (const auto& [type, rate] : gpu.at("peaks_flops_per_second").items()) {

@@ -105,12 +105,14 @@ ServedAs served_as(const ServerLetter& letter) {
   const std::string& model = letter.names.weights();
   const auto* suffix = quantity::find_or_null(suffixes, quant, &Suffix::quant);
   if (quant == letter.names.published || suffix == nullptr) return {model, std::nullopt};
+  const bool quantizes = serving::row_of(letter.serving().engine).quantizes;
+  const bool as_it_loads = quantizes && (quant == Quant::fp8 || quant == Quant::bnb_nf4);
+  const ServedAs quantized{model, quant == Quant::fp8 ? "fp8" : "bitsandbytes"};
+  if (as_it_loads && model == letter.names.model) return quantized;  // the repository that was named
   const std::string plain = without_packing(model);
   const auto is_it = [&](const Published& each) { return each.quant == quant && is_like(plain, each.model); };
   if (const auto* own = quantity::find_if_or_null(published, is_it)) return {plain + std::string(own->suffix), {}};
-  const bool quantizes = serving::row_of(letter.serving().engine).quantizes;
-  const bool as_it_loads = quantizes && (quant == Quant::fp8 || quant == Quant::bnb_nf4);
-  if (as_it_loads) return {model, quant == Quant::fp8 ? "fp8" : "bitsandbytes"};
+  if (as_it_loads) return quantized;
   const auto slash = plain.find('/');  // whose checkpoint of that type it is nobody said, and many owners have none
   return {(slash == plain.npos ? plain : "OWNER" + plain.substr(slash)) + std::string(suffix->text), std::nullopt};
 }

@@ -14,7 +14,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <utility>
 #include <vector>
 
 namespace llmcalc::read {
@@ -92,7 +91,7 @@ const Preset& embedded_preset(const EmbeddedPreset& entry) {
   static std::vector<Read> presets(entries.size());
   Read& read = presets[static_cast<std::size_t>(&entry - entries.data())];
   std::call_once(read.once, [&] {
-    const auto value = nlohmann::json::parse(entry.json);  // which was read when the program was built
+    const auto value = nlohmann::json::parse(entry.json);
     read.preset = std::make_unique<Preset>(Kind<Preset>::read({value, entry.file}, nullptr, {}));
   });
   return *read.preset;
