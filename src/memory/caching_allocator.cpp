@@ -4,7 +4,7 @@
 
 namespace llmcalc::memory {
 
-using program::block_size;
+using program::round_size;
 using program::is_small;
 using program::segment_size;
 
@@ -75,7 +75,7 @@ std::vector<CachingAllocator::Free>::iterator CachingAllocator::fitting(std::vec
 
 CachingAllocator::Place CachingAllocator::allocate(std::int64_t bytes) {
   if (bytes <= 0) return nowhere;
-  const std::int64_t size = block_size(bytes);
+  const std::int64_t size = round_size(bytes);
   auto& free = pool(is_small(size));
   const auto found = fitting(free, size);
   Place place = nowhere;
@@ -94,7 +94,7 @@ CachingAllocator::Place CachingAllocator::allocate(std::int64_t bytes) {
 
 void CachingAllocator::touch(std::int64_t bytes) {
   if (bytes <= 0) return;
-  const std::int64_t size = block_size(bytes);
+  const std::int64_t size = round_size(bytes);
   auto& free = pool(is_small(size));
   if (fitting(free, size) == free.end()) list(take_segment(size));
   highest_allocated_ = std::max(highest_allocated_, allocated_ + size);

@@ -14,9 +14,9 @@ inline constexpr std::int64_t own_segment = in_bytes(quantity::mib(10));     // 
 inline constexpr std::int64_t shared_segment = in_bytes(quantity::mib(20));  // kLargeBuffer
 inline constexpr std::int64_t segment_unit = in_bytes(quantity::mib(2));     // kRoundLarge, kSmallBuffer
 
-/// Bytes of the block that a tensor asks for (round_size).
+/// Bytes of the block that a tensor asks for.
 /// \throws quantity::Overflow
-constexpr std::int64_t block_size(std::int64_t tensor) { return quantity::ceil_to(tensor, smallest_block); }
+constexpr std::int64_t round_size(std::int64_t tensor) { return quantity::ceil_to(tensor, smallest_block); }
 
 /// Small blocks share segments of their own.
 constexpr bool is_small(std::int64_t block) { return block <= small_size; }

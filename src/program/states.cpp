@@ -20,7 +20,7 @@ namespace {
 
 /// Rest of a block, which is split off if it is more than `small_size`, or in a segment of small blocks.
 std::int64_t slack_alone(std::int64_t size) {
-  const std::int64_t block = block_size(size);
+  const std::int64_t block = round_size(size);
   const std::int64_t left = ceil_to(block, segment_unit) - size;
   return is_small(block) || left > small_size ? block - size : left;
 }
