@@ -4,8 +4,8 @@
 
 namespace llmcalc::memory {
 
-using program::round_size;
 using program::is_small;
+using program::round_size;
 using program::segment_size;
 
 CachingAllocator::Place CachingAllocator::make(const Block& block) {
