@@ -152,6 +152,12 @@ TEST_CASE("Values of the production stack say of copies and of arguments outside
   check_assumes(reading, "extraArgs");
 }
 
+TEST_CASE("A model of KubeAI's without an address is no command of a model") {
+  CHECK_THROWS_AS(
+      test::read_alone("kind: Model\nspec: {engine: VLLM, url: '', resourceProfile: nvidia-gpu-l4:1}\n", "model.yaml"),
+      quantity::BadInput);
+}
+
 TEST_CASE("Servers of KubeAI, of llm-d's chart and of patches are those that their operators start") {
   test::check_public(operated, "serve.yaml", "vLLM command");
   const auto ollama = test::read_alone("kind: Model\nspec: {url: 'ollama://gemma2:27b', engine: OLlama}\n", "m.yaml");

@@ -168,7 +168,7 @@ LaunchCommand kubeai_launch(const Node& spec) {
   const Node* engine = spec.find("engine");
   const Node* url = spec.find("url");
   LaunchCommand launch;
-  if (engine == nullptr || url == nullptr) return launch;
+  if (engine == nullptr || url == nullptr || url->text.empty()) return launch;
   const auto* known = quantity::find_if_or_null(
       kubeai_engines, [&](const auto& each) { return each.first == quantity::to_lower(engine->text); });
   if (known == nullptr)
@@ -176,9 +176,8 @@ LaunchCommand kubeai_launch(const Node& spec) {
                              "known are VLLM, SGLang, OLlama and LlamaCpp");
   for (const auto word : quantity::pieces_of(known->second, " ")) add_words(launch, *engine, {word});
   const bool is_named = url->text.starts_with("hf://") || url->text.starts_with("ollama://");
-  const auto model = url->text.substr(url->text.find("//") + 2);
-  launch.words.push_back({is_named ? model.substr(0, model.find('?')) : std::string(), line_of(url->where),
-                          is_named ? std::string() : url->text});
+  const auto model = is_named ? url->text.substr(url->text.find("//") + 2) : std::string();
+  launch.words.push_back({model.substr(0, model.find('?')), line_of(url->where), is_named ? std::string() : url->text});
   const Node* arguments = spec.find("args");
   for (const Node& word : arguments == nullptr ? std::vector<Node>() : arguments->items)
     add_words(launch, word, {word.text});

@@ -267,7 +267,7 @@ void Shell::read_fields() {
   constexpr std::string_view blanks = " \t\n";
   std::string_view between = blanks;
   for (const auto& [name, value] : pending_) {
-    if (name == "IFS" && !value.front().text.empty()) between = value.front().text;
+    if (name == "IFS" && !value.empty() && !value.front().text.empty()) between = value.front().text;
   }
   std::string_view rest = text->text;
   for (std::size_t at = 1; at < words_.size(); ++at) {

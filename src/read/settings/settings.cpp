@@ -57,6 +57,7 @@ std::string full_name(const Setting& setting, std::string_view named) {
 
 /// The text that "${" and "}" hold, resolved: another value, the default of a variable of the environment, or a product
 /// (NeMo's and NeMo-RL's resolvers `multiply` and `mul`).
+/// \throws quantity::BadInput of a product that no integer holds
 std::optional<std::string> resolved(const Settings& settings, const Setting& setting, std::string_view inner) {
   std::string_view arguments = inner;
   const auto resolver = quantity::take_until(arguments, ":");
@@ -66,8 +67,13 @@ std::optional<std::string> resolved(const Settings& settings, const Setting& set
   if (resolver == "oc.env" && !behind.empty()) return std::string(behind);
   if (resolver == "mul" || resolver == "multiply") {
     if (!quantity::is_number(first) || !quantity::is_number(behind)) return std::nullopt;
-    return std::to_string(quantity::checked_multiply(quantity::parse_count(first, setting.where),
-                                                     quantity::parse_count(behind, setting.where)));
+    const auto factor = quantity::parse_count(first, setting.where);
+    const auto other = quantity::parse_count(behind, setting.where);
+    try {
+      return std::to_string(quantity::checked_multiply(factor, other));
+    } catch (const quantity::Overflow& too_large) {
+      throw quantity::BadInput(setting.where, too_large.what());
+    }
   }
   const Setting* value = settings.find(full_name(setting, inner));
   return value == nullptr ? std::nullopt : std::optional(value->text);
