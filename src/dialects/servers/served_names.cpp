@@ -51,8 +51,8 @@ struct TrainedFor {
   spec::DraftKind kind = spec::DraftKind::eagle;
 };
 
-constexpr TrainedFor eagle_drafts[] = {
-#include "vocabulary/eagle_drafts.inc"
+constexpr TrainedFor trained_drafts[] = {
+#include "vocabulary/trained_drafts.inc"
 };
 
 /// Whether the name is as the pattern, with a size of one word in the place of `*`.
@@ -122,7 +122,7 @@ std::optional<std::string> draft_model(const ServerLetter& letter) {
   const auto is_it = [&](const TrainedFor& each) {
     return each.kind == letter.serving().options.draft.kind && each.model == letter.names.weights();
   };
-  const auto* known = quantity::find_if_or_null(eagle_drafts, is_it);
+  const auto* known = quantity::find_if_or_null(trained_drafts, is_it);
   return known == nullptr ? std::nullopt : std::optional<std::string>(known->draft);
 }
 
@@ -130,7 +130,7 @@ std::string without_layers(const std::string& model) {
   std::string note = "EAGLE's layers are a checkpoint that was trained for the model, and none is known for " + model +
                      ": --draft eagle=OWNER/NAME names one";
   const auto is_near = [&](const TrainedFor& each) { return each.model.starts_with(model); };
-  const auto* near = quantity::find_if_or_null(eagle_drafts, is_near);
+  const auto* near = quantity::find_if_or_null(trained_drafts, is_near);
   return near == nullptr ? note : fmt::format("{}; {} has {}", note, near->model, near->draft);
 }
 
