@@ -132,10 +132,10 @@ Bytes left_by_shards(const spec::Question& question, const memory::StepMemory& m
   return made_by_step(memory) + (loads_whole ? (question.layout.dp - 1) * memory.persistent.weights : bytes(0));
 }
 
-/// The blocks of one pool whose sizes vary: those of the passes, those of the loss that none of a layer's serves, and
-/// those of the update, whose tensors are as large as weights and fit none of either. Where the card has no room for
-/// all of them the allocator gives back what is free and begins anew (pytorch c10/cuda/CUDACachingAllocator.cpp,
-/// release_cached_blocks).
+/// The blocks of one pool whose sizes vary, of runs that memory/cache_walk.hpp leaves out: those of the passes, those
+/// of the loss that none of a layer's serves, and those of the update, whose tensors are as large as weights and fit
+/// none of either. Where the card has no room for all of them the allocator gives back what is free and begins anew
+/// (pytorch c10/cuda/CUDACachingAllocator.cpp, release_cached_blocks).
 Bytes in_one_pool(const spec::Question& question, const frameworks::Profile& profile, const memory::StepMemory& memory,
                   Bytes room) {
   const bool gathers = gathers_layers(question);

@@ -52,6 +52,7 @@ class CacheWalk {
   void update_weight(const layers::Weight& weight, bool makes_states, std::vector<Place>& temporaries);
   void pass_scratch(std::int64_t all, std::int64_t wide);
   program::States states_of(const layers::Weight& weight) const;
+  bool is_layer(std::size_t position) const { return position > 0 && position + 1 < program_.sequence.size(); }
   bool leaves(std::size_t position) const;
   bool has_buffer(std::size_t position) const;
   const Block& block_at(std::size_t position) const { return program_.blocks[program_.sequence[position]]; }
@@ -167,14 +168,12 @@ bool CacheWalk::leaves(std::size_t position) const {
   const auto& offload = rules_.offload;
   if (!offload.activations) return false;
   if (offload.layers == program::Offloaded::unlimited) return true;
-  const bool is_layer = position > 0 && position + 1 < program_.sequence.size();
-  return is_layer && std::cmp_less_equal(position, offload.layers);
+  return is_layer(position) && std::cmp_less_equal(position, offload.layers);
 }
 
 /// Whether they come back into buffers that stay.
 bool CacheWalk::has_buffer(std::size_t position) const {
-  const bool is_layer = position > 0 && position + 1 < program_.sequence.size();
-  return profile_.loop.checkpoint_buffers > 0 && is_layer && leaves(position);
+  return profile_.loop.checkpoint_buffers > 0 && is_layer(position) && leaves(position);
 }
 
 /// Frozen models run block by block and keep nothing; generation keeps its cache.
@@ -317,6 +316,8 @@ void CacheWalk::update(bool makes_states) {
   allocator_.end_left();
 }
 
+// More than any model on one accelerator has, and as many as are walked while somebody waits: DeepSeek-V3 has 45,000
+// matrices of experts.
 constexpr std::size_t most_blocks = 1000;
 constexpr std::int64_t most_tensors = 100'000;
 

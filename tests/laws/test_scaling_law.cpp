@@ -41,6 +41,17 @@ TEST_CASE("The lowest point of the surface is its closed form", "[scaling_law]")
   CHECK(optimal_params(surface, split.tokens) == Approx(split.params).epsilon(1e-9));
 }
 
+TEST_CASE("A crossing is found to the precision of a double, whatever the curve", "[scaling_law]") {
+  CHECK(crossing([](double x) { return x * x * x; }, 2.7e31) == Approx(3.0e10).epsilon(1e-13));
+  CHECK(crossing([](double x) { return -1.0 / x; }, -1e-40) == Approx(1e40).epsilon(1e-13));
+  CHECK(crossing([](double x) { return x < 5e9 ? 0.0 : 1.0; }, 0.5) == Approx(5e9).epsilon(1e-13));
+  CHECK(crossing([](double x) { return x; }, 0.5) == search_min);
+  CHECK(crossing([](double) { return 0.0; }, 1.0) == search_max);
+  int asked = 0;
+  crossing([&](double x) { return ++asked, std::log(x); }, 50.0);
+  CHECK(asked < 32);  // halves take 52
+}
+
 TEST_CASE("Kaplan's law gives the numbers of its paper", "[scaling_law]") {
   constexpr double pflop_day = 8.64e19;
   const auto best = optimum_at(kaplan, pflop_day);  // table 6: 1.3e9 parameters, table 5: 3.1e8^0.05

@@ -35,6 +35,7 @@ double deepseek_learning_rate(double compute);          ///< 0.3118 C^-0.1250
 inline constexpr double search_min = 1.0;
 inline constexpr double search_max = 1e60;
 
+/// A logarithm that was tried, and how far the function is from its target there.
 struct Point {
   double x, f;
 };
