@@ -56,8 +56,15 @@ bool UnitSearch::is_too_slow(std::uint32_t recompute, Bytes memory, const Pipeli
   const auto end = training.grad_accum == 1
                        ? from + 1
                        : std::ranges::lower_bound(micro_batches_, training.global_batch / question_.layout.dp);
+  const std::int64_t longest = *(end - 1);
   for (const bool counts_experts : {false, true}) {
-    const Seconds work = least_work(recompute, pipeline, counts_experts);
+    const Seconds work = least_work_of_long(recompute, pipeline, counts_experts, longest);
+    if (!is_ruled_out(memory, work, longest)) continue;
+    cell_->slow_up_to[recompute][question_.layout.sp] = longest;
+    return true;
+  }
+  for (const bool counts_experts : {false, true}) {
+    const Seconds work = least_work(recompute, pipeline, counts_experts, Length::present);
     for (auto to = end; to != from; to -= (to - from + 1) / 2) {
       if (!is_ruled_out(memory, work, *(to - 1))) continue;
       cell_->slow_up_to[recompute][question_.layout.sp] = *(to - 1);
@@ -94,10 +101,10 @@ Seconds UnitSearch::least_of_dispatches(Time time) {
 /// Work of one micro-batch on all stages together, at least, in whatever way it runs. Exchanges with experts differ by
 /// how they are reached, in programs of their own.
 /// \param recompute  a policy, or the number of policies: of all of them
-Seconds UnitSearch::least_work(std::uint32_t recompute, const Pipeline& pipeline, bool counts_experts) {
+Seconds UnitSearch::least_work(std::uint32_t recompute, const Pipeline& pipeline, bool counts_experts, Length length) {
   const bool of_all = recompute == space_.recomputes().size();
   const auto of_program = [&](std::size_t) {
-    PricedProgram& priced = program_of(of_all ? 0 : recompute, pipeline);
+    PricedProgram& priced = program_of(of_all ? 0 : recompute, pipeline, length);
     if (!priced.all) priced.all = timing::sum_of(priced.program.sequence, priced.times);
     timing::Passes all = *priced.all;
     if (of_all) all.recompute = {};
@@ -105,6 +112,18 @@ Seconds UnitSearch::least_work(std::uint32_t recompute, const Pipeline& pipeline
     return timing::least_time(all, hides_);
   };
   return counts_experts ? least_of_dispatches(of_program) : of_program(0);
+}
+
+/// Work of a micro-batch by what its sequences take in the longest there can be: none takes less in a shorter one, but
+/// for uneven tiles and chunks.
+Seconds UnitSearch::least_work_of_long(std::uint32_t recompute, const Pipeline& pipeline, bool counts_experts,
+                                       std::int64_t sequences) {
+  constexpr double even = 0.99;
+  spec::Training& training = question_.training;
+  const std::int64_t now = std::exchange(training.micro_batch, training.global_batch);
+  const Seconds all = least_work(recompute, pipeline, counts_experts, Length::longest);
+  training.micro_batch = now;
+  return even * static_cast<double>(sequences) / static_cast<double>(training.global_batch) * all;
 }
 
 /// The passes and the bubble as if nothing waited for weights, nor for what some variant hides: each only adds.
@@ -125,10 +144,12 @@ bool UnitSearch::is_ruled_out(std::uint32_t recompute, Bytes memory, Seconds lea
   constexpr double rounding = 1.0 - 1e-9;
   const Seconds step = rounding * question_.calibration.time.factor * least_step;
   if (!space_.question().prunes) return false;
-  if (!is_within_limits(planned(recompute, memory, step, Failures::none))) return true;
-  const bool grows = !base_->clock || base_->clock->grows_with_steps();
-  const PlannedRun least = planned(recompute, memory, step, grows ? Failures::counted : Failures::none);
-  return !is_within_limits(least) || (keeper_->is_beaten(least) && !may_be_surest(least));
+  const auto is_out = [&](Failures failures) {
+    const PlannedRun least = planned(recompute, memory, step, failures);
+    return !is_within_limits(least) || (keeper_->is_beaten(least) && !may_be_surest(least));
+  };
+  const bool grows = base_->clock && base_->clock->grows_with_steps();
+  return is_out(Failures::none) || (grows && is_out(Failures::counted));
 }
 
 }  // namespace llmcalc::search

@@ -129,14 +129,18 @@ Bytes UnitSearch::needed(std::uint32_t recompute, Bytes allocated) const {
   return answer::needed_level(profile(recompute), allocated, sharded_->communicators);
 }
 
-PricedProgram& UnitSearch::program_of(std::uint32_t recompute, const Pipeline& pipeline) {
+PricedProgram& UnitSearch::program_of(std::uint32_t recompute, const Pipeline& pipeline, Length length) {
   const spec::Training& training = question_.training;
   const bool casts = training.precision.autocast && spec::zero_stage(question_.layout.sharding) < 3;
   const std::int64_t generated = training.generates() ? training.grad_accum : 0;
   const auto row = static_cast<std::uint32_t>(first_profile_ + recompute);
   const ProgramKey key{
       row, question_.layout.sp, pipeline.blocks, casts, generated, question_.layout.node_dispatch, training.cuda_graph};
-  return prices_.program(key, question_, profile(recompute), prices());
+  if (length == Length::present) return prices_.program(key, question_, profile(recompute), prices());
+  const timing::Prices present = prices();
+  if (!long_kernels_) long_kernels_ = present.kernels.without_edges();
+  const timing::Prices in_long{*long_kernels_, present.network, present.compute};
+  return long_prices_.program(key, question_, profile(recompute), in_long);
 }
 
 /// Least memory of the policy with as long a micro-batch or longer. A size beyond what can be counted fits nowhere.

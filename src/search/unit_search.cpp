@@ -143,6 +143,7 @@ void UnitSearch::enter(std::uint32_t base) {
   base_index_ = base;
   question_ = base_->question;
   kernels_.fill(std::nullopt);
+  long_kernels_.reset();
 }
 
 /// A part of the search that cannot be answered does not end the others.
@@ -153,6 +154,7 @@ void UnitSearch::search(const PlanUnit& unit, Keeper& keeper) try {
   list_variants(unit, base_->question, choices, variants_);
   const bool overlaps = quantity::contains(variants_, true, &Variant::expert_overlap);
   hides_ = {.host = variants_.size() > 1, .experts = variants_.size() > 1 || overlaps};
+  long_prices_.clear();
   list_cells(unit);
   micro_batches_ = degrees(choices.micro_batch, question_.training.global_batch);
   for (const std::int64_t batch : micro_batches_) search_micro_batch(batch);

@@ -187,6 +187,13 @@ double KernelPrices::waves(std::int64_t count) const {
   return matrix_.whole_waves * whole + (1.0 - matrix_.whole_waves) * std::max(1.0, even);
 }
 
+KernelPrices KernelPrices::without_edges() const {
+  KernelPrices even = *this;
+  even.matrix_.whole_waves = 0.0;
+  even.cache_ = quantity::bytes(std::numeric_limits<std::int64_t>::max());
+  return even;
+}
+
 /// The library takes the tile that is done first: as many waves of tiles as there are units for, each at the rate of
 /// one unit. Large products are held back by power, thin ones by memory.
 quantity::Seconds KernelPrices::product(const layers::Product& product, formats::Dtype compute, Pass pass) const {

@@ -55,6 +55,9 @@ class KernelPrices {
 
   const HostPrices& host() const { return host_; }
 
+  /// Prices that are the least for a row: no unit is left without a tile, and the cache holds all.
+  KernelPrices without_edges() const;
+
  private:
   KernelPrices(const spec::Accelerator& gpu, const spec::Training& training, const frameworks::Profile& profile,
                const Chip& chip);

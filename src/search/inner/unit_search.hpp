@@ -238,6 +238,9 @@ struct PricedPolicy {
   std::array<std::optional<memory::StageWalk>, 2> walks{};  ///< by whether weights' gradients are deferred
 };
 
+/// The micro-batch that is searched, or the longest that there can be.
+enum class Length { present, longest };
+
 /// A fit that may lie inside the error bar, or one beyond it.
 enum class Fit { tight, sure };
 
@@ -265,7 +268,9 @@ class UnitSearch {
   bool are_too_slow(const Pipeline& pipeline);
   bool is_known_as_slow(std::uint32_t recompute) const;
   bool is_too_slow(std::uint32_t recompute, quantity::Bytes memory, const Pipeline& pipeline);
-  quantity::Seconds least_work(std::uint32_t recompute, const Pipeline& pipeline, bool counts_experts);
+  quantity::Seconds least_work(std::uint32_t recompute, const Pipeline& pipeline, bool counts_experts, Length length);
+  quantity::Seconds least_work_of_long(std::uint32_t recompute, const Pipeline& pipeline, bool counts_experts,
+                                       std::int64_t sequences);
   template <class Time>
   quantity::Seconds least_of_dispatches(Time time);
   void compose(PricedPolicy& policy, const Pipeline& pipeline, const Order& order);
@@ -282,7 +287,7 @@ class UnitSearch {
   void take(const Order& order);
   bool is_legal(frameworks::LooksAt what) const;
   bool states_fit(const Pipeline& pipeline, std::uint32_t list);
-  PricedProgram& program_of(std::uint32_t recompute, const Pipeline& pipeline);
+  PricedProgram& program_of(std::uint32_t recompute, const Pipeline& pipeline, Length length = Length::present);
   PricedProgram& plain_program(std::uint32_t recompute, const Pipeline& pipeline);
   memory::StageWalk stage_walk(std::uint32_t recompute, std::span<const memory::BlockWalk> walks,
                                std::span<const program::Companion> companions, bool deferred) const;
@@ -323,10 +328,12 @@ class UnitSearch {
   Cell* cell_ = nullptr;
   spec::Question question_;                                     ///< the run that is being put together
   std::array<std::optional<timing::KernelPrices>, 3> kernels_;  ///< by CUDA graphs, as the host is part of them
+  std::optional<timing::KernelPrices> long_kernels_;            ///< of the base, in the longest micro-batch
   std::vector<Variant> variants_;                               ///< of the unit
   timing::Hides hides_;                                         ///< what some of them do
   std::vector<memory::BlockWalk> no_activations_;
   PlanPrices prices_;
+  PlanPrices long_prices_;                   ///< of the longest micro-batch of a unit
   std::vector<std::int64_t> micro_batches_;  ///< that are searched, in ascending order
   std::vector<std::uint32_t> weight_slot_;   ///< of each recompute policy: those with the same blocks share one
   Pool<PipelineCells> pipelines_;
