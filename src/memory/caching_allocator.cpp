@@ -1,6 +1,8 @@
 #include "memory/caching_allocator.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 namespace llmcalc::memory {
 
@@ -19,19 +21,41 @@ CachingAllocator::Place CachingAllocator::make(const Block& block) {
   return place;
 }
 
+/// The first of a row at no higher address.
+std::vector<CachingAllocator::Place>::iterator CachingAllocator::place_in(Row& row, std::int64_t address) const {
+  const auto address_of = [&](Place place) { return blocks_[place].address; };
+  auto& places = row.places;
+  if (places.empty() || address < address_of(places.back())) return places.end();
+  return std::ranges::lower_bound(places, address, std::greater(), address_of);
+}
+
 void CachingAllocator::list(Place place) {
   Block& block = blocks_[place];
   block.is_free = true;
   auto& free = pool(block.of_small);
-  const Free entry{block.size, block.address, place};
-  free.insert(std::lower_bound(free.begin(), free.end(), entry), entry);
+  auto row = fitting(free, block.size);
+  if (row == free.end() || row->size != block.size) {
+    row = free.insert(row, Row{block.size, {}});
+    if (!spare_.empty()) {
+      row->places.swap(spare_.back());
+      spare_.pop_back();
+    }
+  }
+  row->places.insert(place_in(*row, block.address), place);
 }
 
 void CachingAllocator::unlist(Place place) {
   Block& block = blocks_[place];
   block.is_free = false;
   auto& free = pool(block.of_small);
-  free.erase(std::lower_bound(free.begin(), free.end(), Free{block.size, block.address, place}));
+  const auto row = fitting(free, block.size);
+  row->places.erase(place_in(*row, block.address));
+  if (row->places.empty()) leave_empty(free, row);
+}
+
+void CachingAllocator::leave_empty(Pool& pool, Pool::iterator row) {
+  spare_.push_back(std::move(row->places));
+  pool.erase(row);
 }
 
 CachingAllocator::Place CachingAllocator::take_segment(std::int64_t block) {
@@ -47,14 +71,17 @@ CachingAllocator::Place CachingAllocator::take_segment(std::int64_t block) {
 /// Blocks without neighbours are whole segments (release_cached_blocks).
 void CachingAllocator::give_back() {
   for (auto& free : free_) {
-    std::erase_if(free, [&](const Free& entry) {
-      const Block& block = blocks_[entry.place];
-      const bool is_segment = block.before == nowhere && block.behind == nowhere;
-      if (!is_segment) return false;
-      reserved_ -= block.size;
-      unused_.push_back(entry.place);
-      return true;
-    });
+    for (Row& row : free) {
+      std::erase_if(row.places, [&](Place place) {
+        const Block& block = blocks_[place];
+        const bool is_segment = block.before == nowhere && block.behind == nowhere;
+        if (!is_segment) return false;
+        reserved_ -= block.size;
+        unused_.push_back(place);
+        return true;
+      });
+    }
+    std::erase_if(free, [](const Row& row) { return row.places.empty(); });
   }
 }
 
@@ -69,8 +96,8 @@ void CachingAllocator::split(Place place, std::int64_t size) {
   list(rest);
 }
 
-std::vector<CachingAllocator::Free>::iterator CachingAllocator::fitting(std::vector<Free>& pool, std::int64_t size) {
-  return std::ranges::lower_bound(pool, size, {}, &Free::size);
+CachingAllocator::Pool::iterator CachingAllocator::fitting(Pool& pool, std::int64_t size) {
+  return std::ranges::lower_bound(pool, size, {}, &Row::size);
 }
 
 CachingAllocator::Place CachingAllocator::allocate(std::int64_t bytes) {
@@ -82,9 +109,10 @@ CachingAllocator::Place CachingAllocator::allocate(std::int64_t bytes) {
   if (found == free.end()) {
     place = take_segment(size);
   } else {
-    place = found->place;
+    place = found->places.back();
     blocks_[place].is_free = false;
-    free.erase(found);
+    found->places.pop_back();
+    if (found->places.empty()) leave_empty(free, found);
   }
   split(place, size);
   allocated_ += blocks_[place].size;

@@ -47,16 +47,13 @@ class CachingAllocator {
     bool is_free = false;
     bool of_small = false;  ///< in a segment of small blocks
   };
-  /// A free block, in the order in which one is looked for.
-  struct Free {
+  /// Free blocks of one size, those at the lowest addresses last: the next one is the last, and what is freed in the
+  /// order of a backward pass goes behind the others.
+  struct Row {
     std::int64_t size = 0;
-    std::int64_t address = 0;
-    Place place = nowhere;
-
-    friend bool operator<(const Free& a, const Free& b) {
-      return a.size != b.size ? a.size < b.size : a.address < b.address;
-    }
+    std::vector<Place> places;
   };
+  using Pool = std::vector<Row>;  ///< by size, none of them empty
 
   Place make(const Block& block);
   Place take_segment(std::int64_t block);
@@ -65,9 +62,11 @@ class CachingAllocator {
   void list(Place place);
   void unlist(Place place);
   void join(Place first, Place second);
-  std::vector<Free>& pool(bool of_small) { return free_[of_small ? 0 : 1]; }
+  Pool& pool(bool of_small) { return free_[of_small ? 0 : 1]; }
   /// The first of a pool that is no smaller.
-  static std::vector<Free>::iterator fitting(std::vector<Free>& pool, std::int64_t size);
+  static Pool::iterator fitting(Pool& pool, std::int64_t size);
+  std::vector<Place>::iterator place_in(Row& row, std::int64_t address) const;
+  void leave_empty(Pool& pool, Pool::iterator row);
 
   std::int64_t room_;
   std::int64_t allocated_ = 0;
@@ -77,7 +76,8 @@ class CachingAllocator {
   std::int64_t end_ = 0;  ///< of all addresses so far
   std::vector<Block> blocks_;
   std::vector<Place> unused_;  ///< of those, the ones that were joined to others
-  std::array<std::vector<Free>, 2> free_;
+  std::array<Pool, 2> free_;
+  std::vector<std::vector<Place>> spare_;  ///< storage of rows that were left empty
   std::vector<Place> left_;
 };
 
