@@ -229,8 +229,8 @@ std::string to_junit(const Runs& runs);
 /// The rows, the summary by group, the verdicts, and what was skipped and why.
 std::string to_text(const trust::Validation& validation);
 
-/// The summary, the verdicts, what was skipped, and the rows that are furthest off, for docs/accuracy.md; empty when
-/// there were no rows at all.
+/// The summary, the verdicts, what was skipped, and the rows that are furthest off, for
+/// tests/measured/predicted.md; empty when there were no rows at all.
 std::string to_markdown(const trust::Validation& validation);
 
 /// One JSON object; docs/json.md, kind "validate".

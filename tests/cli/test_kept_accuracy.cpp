@@ -1,5 +1,5 @@
-// No group of published measurements is further off than docs/accuracy.md says: whoever makes one worse has to write
-// the page anew and to say why.
+// No group of published measurements is further off than tests/measured/predicted.md says: whoever makes one worse has
+// to write the page anew and to say why.
 #include "catch.hpp"
 #include "cli/run.hpp"
 #include "quantity/lists.hpp"
@@ -79,7 +79,7 @@ std::map<std::string, Errors> found(const std::string& heading, const Part& part
 /// \return groups that were compared
 std::size_t check_part(const Part& part) {
   std::size_t compared = 0;
-  std::ifstream page(LLMCALC_TEST_DATA "/../docs/accuracy.md");
+  std::ifstream page(LLMCALC_TEST_DATA "/measured/predicted.md");
   std::string heading;
   while (std::getline(page, heading) && heading != part.title) {
   }
