@@ -142,6 +142,40 @@ TEST_CASE("Recipes of vLLM's are their default variant, whatever their guide wri
                 "say --tp");
 }
 
+TEST_CASE("What a variant of a recipe says of some cards is named") {
+  check_assumes(test::read_alone("model: {model_id: a/b}\nvariants:\n  default:\n    tp: 2\n    hardware_overrides: "
+                                 "{mi300x: {extra_args: [--max-num-seqs, '512']}}\nstrategy_overrides: {}\n"
+                                 "compatible_strategies: [single_node_tp]\n",
+                                 "recipe.yaml"),
+                "what mi300x are told");
+}
+
+/// sglang server_args.py, _handle_a2a_moe: those back ends set ep_size to tp_size.
+TEST_CASE("Experts that SGLang exchanges by all-to-all are spread over all ranks") {
+  for (const std::string by : {"--moe-a2a-backend deepep", "--moe-a2a-backend mooncake", "--enable-deepep-moe"}) {
+    CAPTURE(by);
+    test::check_terms(test::read_alone("sglang serve a/b --tp 8 --ep 2 " + by + "\n", "run.sh"), "tp=8 ep=8");
+  }
+  test::check_terms(test::read_alone("sglang serve a/b --tp 8 --moe-a2a-backend none\n", "run.sh"), "tp=8 ep=-");
+  test::check_terms(test::read_alone("model-path: a/b\ntensor-parallel-size: 2\n", "config.yaml"), "tp=2");
+}
+
+TEST_CASE("Letters of docker run that take nothing stand in one word, and variables are an own image's options") {
+  test::check_terms(
+      test::read_alone("docker run -itd --gpus all vllm/vllm-openai:v0.11.0 --model a/b --max-num-seqs 8\n", "run.sh"),
+      "model=a/b max_seqs=8 engine_version=0.11.0");
+  test::check_terms(test::read_alone("services:\n  s:\n    image: mine/llama:latest\n    command: llama-server\n    "
+                                     "environment: {LLAMA_ARG_MODEL: /m/a.gguf, LLAMA_ARG_CTX_SIZE: 4096}\n",
+                                     "compose.yaml"),
+                    "model=/m/a.gguf context=4096");
+}
+
+TEST_CASE("A server that is not modelled says what to type instead") {
+  constexpr std::string_view compose =
+      "services: {s: {image: 'ghcr.io/huggingface/text-generation-inference:3.3', command: --model-id a/b}}\n";
+  CHECK_THROWS_WITH(test::read_alone(compose, "compose.yaml"), Catch::Matchers::Contains("say llmcalc serve --model"));
+}
+
 TEST_CASE("Values of the production stack say of copies and of arguments outside vllmConfig what becomes of them") {
   const auto reading = test::read_alone(
       "servingEngineSpec:\n  modelSpec:\n  - name: a\n    modelURL: a/b\n    replicaCount: 2\n    requestGPU: 1\n"

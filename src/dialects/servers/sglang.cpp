@@ -1,6 +1,7 @@
 // SGLang's server (python/sglang/srt/server_args.py).
 #include "dialects/servers/server_rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
+#include "quantity/lists.hpp"
 #include "spec/load.hpp"
 
 #include <fmt/format.h>
@@ -26,6 +27,12 @@ void take_ranks(Sheet& sheet) {
   const auto attention = by_switch ? copies : sheet.count({"attn_dp_size", "attention_data_parallel_size"}).value_or(1);
   if (tensor) sheet.say("tp", std::to_string(*tensor % attention == 0 ? *tensor / attention : *tensor), *ranks);
   if (attention > 1) sheet.say("attention_dp", std::to_string(attention), by_switch ? *copied : *own);
+  // server_args.py, _handle_a2a_moe: whoever exchanges tokens so spreads the experts over all ranks of a copy.
+  constexpr std::string_view exchanges[] = {"deepep", "mooncake", "ascend_fuseep", "flashinfer", "mori"};
+  const Setting* exchange = sheet.find({"moe_a2a_backend", "enable_deepep_moe"});
+  const bool spreads = sheet.is_on("enable_deepep_moe") ||
+                       quantity::contains(exchanges, std::string_view(sheet.text("moe_a2a_backend")));
+  if (tensor && spreads) sheet.say("ep", std::to_string(*tensor), *exchange);
   const auto stages = sheet.count({"pp", "pp_size", "pipeline_parallel_size"}).value_or(1);
   if (copies > 1 && !by_switch)
     sheet.say("gpus", std::to_string(quantity::product(copies, tensor.value_or(1), stages)), *copied);

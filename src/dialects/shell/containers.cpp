@@ -109,8 +109,13 @@ constexpr Image images[] = {
 };
 
 /// Options of docker run that take no value (docs.docker.com/reference/cli/docker/container/run).
-constexpr std::array<std::string_view, 11> bare_options{
-    "-d", "--detach", "--rm", "-it", "-i", "-t", "--init", "--tty", "--privileged", "--interactive", "-ti"};
+constexpr std::string_view bare_options[] = {"--detach", "--rm", "--init", "--tty", "--privileged", "--interactive"};
+
+/// "-itd" is three of one letter.
+bool is_bare(std::string_view option) {
+  const bool letters = option.size() > 1 && option.find_first_not_of("dit", 1) == option.npos;
+  return letters || quantity::contains(bare_options, option);
+}
 
 std::vector<ShellWord> words_of(std::string_view text, int line) {
   const auto word = [&](std::string_view piece) { return ShellWord{std::string(piece), line, {}}; };
@@ -160,8 +165,7 @@ void take_mount(std::string_view mount, std::vector<ShellWord>& words) {
 std::string docker_value(const std::vector<ShellWord>& words, std::size_t flag_size, std::size_t& at) {
   const std::string& text = words[at].text;
   if (flag_size < text.size()) return text.substr(flag_size + 1);
-  const bool bare = quantity::contains(bare_options, text);
-  return bare || at + 1 >= words.size() ? std::string() : words[++at].text;
+  return is_bare(text) || at + 1 >= words.size() ? std::string() : words[++at].text;
 }
 
 /// One more of the Container Device Interface, "nvidia.com/gpu=1"; "all" says nothing.

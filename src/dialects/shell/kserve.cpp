@@ -332,9 +332,12 @@ std::vector<LaunchCommand> recipe_launches(const Node& file) {
     launch.assumed.push_back("default (" + variant->where +
                              "): a recipe takes all cards of a machine where one is not enough, say --tp");
   }
-  if (const Node* others = file.find("hardware_overrides"); others != nullptr && !others->members.empty()) {
-    launch.assumed.push_back("hardware_overrides (" + others->where +
-                             "): what single accelerators are told is not read");
+  for (const Node* part : {&file, variant}) {
+    const Node* others = part->find("hardware_overrides");
+    if (others == nullptr || others->members.empty()) continue;
+    std::vector<std::string> names = quantity::mapped(others->members, &Member::key);
+    launch.assumed.push_back("hardware_overrides (" + others->where + "): what " + quantity::joined(names, ", ") +
+                             " are told is not read");
   }
   return {std::move(launch)};
 }
