@@ -1,7 +1,9 @@
 
 #include "dialects/shell/containers.hpp"
+#include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
+#include "quantity/parse.hpp"
 #include "quantity/text.hpp"
 
 #include <fmt/format.h>
@@ -133,22 +135,39 @@ std::optional<ShellWord> text_of_command(const std::vector<ShellWord>& words) {
   return std::nullopt;
 }
 
-/// "v5p-256" says how many chips it is (presets/vocabulary/instances.rows), "h100-80gb-8" a machine's cards.
+/// "4x4x4" of a torus of TPUs; nothing where it is none.
+std::int64_t chips_of(std::string_view topology) {
+  std::int64_t product = topology.find('x') == topology.npos ? 0 : 1;
+  for (const auto side : quantity::pieces_of(topology, "x")) {
+    if (!quantity::is_number(side)) return 0;
+    product = quantity::checked_multiply(product, quantity::parse_count(side, {}));
+  }
+  return product;
+}
+
+/// "v5p-256" says how many chips it is (presets/vocabulary/instances.rows), "h100-80gb-8" a machine's cards,
+/// "tpu7x-4x4x4" a torus', which may stand apart.
 void take_workload(Settings& launcher) {
-  const auto said = [&](std::string_view key, std::string_view other) {
-    const Setting* setting = launcher.find(key);
-    return setting == nullptr ? launcher.find(other) : setting;
+  const auto said = [&](std::initializer_list<std::string_view> keys) {
+    const auto is_said = [&](std::string_view key) { return launcher.has(key); };
+    const auto* key = std::ranges::find_if(keys, is_said);
+    return key == keys.end() ? nullptr : launcher.find(*key);
   };
-  if (said("xpk.tpu_type", "xpk.device_type") == nullptr) return;
-  const Setting type = *said("xpk.tpu_type", "xpk.device_type");
-  const Setting* found = said("xpk.num_slices", "xpk.num_nodes");
+  const Setting* named = said({"xpk.tpu_type", "xpk.device_type", "xpk.compute_type"});
+  if (named == nullptr) return;
+  const Setting type = *named;
+  const Setting* found = said({"xpk.num_slices", "xpk.num_nodes"});
   const Setting count = found == nullptr ? Setting{{}, "1", {}, type.where, {}} : *found;
   if (!type.unknown.empty() || !count.unknown.empty()) return;  // --gpu says it
-  const std::string gpu(gpu_of_label("accelerator", type.text));
+  const std::string_view behind = std::string_view(type.text).substr(type.text.rfind('-') + 1);
+  const Setting* apart = launcher.find("xpk.topology");
+  const auto chips = chips_of(apart == nullptr ? behind : apart->text);
+  const auto name = chips > 0 && apart == nullptr ? type.text.substr(0, type.text.rfind('-')) : type.text;
+  const std::string gpu(gpu_of_label("accelerator", name));
   if (gpu.empty()) return launcher.say("slurm.gpu", type.text + ":" + count.text, type);
   launcher.say("slurm.nodes", count.text, count);
   launcher.say("slurm.gpu", gpu, type);
-  launcher.say("slurm.gpus_per_node", type.text.substr(type.text.rfind('-') + 1), type);
+  launcher.say("slurm.gpus_per_node", chips > 0 ? std::to_string(chips) : std::string(behind), type);
 }
 
 /// Takes off a command what stands around the program that it runs, from the front on.

@@ -88,6 +88,12 @@ void take_maxtext_shape(Sheet& sheet, bool named) {
   const auto is_said = [&](const MaxtextWidth& width) { return sheet.find(width.key) != nullptr; };
   if (named && !sheet.is_on("override_model_config")) return;
   if (scale == nullptr && std::ranges::none_of(widths, is_said)) return;
+  constexpr std::string_view like_llama[] = {"", "default", "llama2", "mistral", "mixtral"};
+  if (!named && !quantity::contains(like_llama, std::string_view(sheet.text("decoder_block")))) {
+    const Setting& block = *sheet.find("decoder_block");
+    for (const auto term : {"head_dim", "vocab", "experts", "top_k", "tied"}) sheet.unsay(term);
+    return sheet.leave_open("model", "decoder_block " + block.text + ": its layers are not read from widths", block);
+  }
   const auto times = static_cast<std::uint64_t>(sheet.count("global_parameter_scale").value_or(1));
   if (!std::has_single_bit(times))
     throw quantity::BadInput(scale->where, "global_parameter_scale " + scale->text + " is no power of two");
@@ -301,7 +307,8 @@ void maxtext_rules(Sheet& sheet) {
   if (sheet.has("model") && !sheet.is_on("override_model_config")) {
     for (const auto term : {"head_dim", "vocab", "experts", "top_k", "tied"}) sheet.unsay(term);
   }
-  const Setting* batch = sheet.find("per_device_batch_size");
+  const bool open = sheet.leaves_open("micro_batch", {"per_device_batch_size"});
+  const Setting* batch = open ? nullptr : sheet.find("per_device_batch_size");
   if (batch != nullptr && quantity::is_number(quantity::without_end(batch->text, ".0"))) {
     sheet.say("micro_batch", quantity::without_end(batch->text, ".0"), *batch);
   } else if (batch != nullptr) {
