@@ -87,7 +87,8 @@ python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo data.max_prompt_le
     actor_rollout_ref.rollout.name=sglang actor_rollout_ref.rollout.n=8 \
     trainer.n_gpus_per_node=8 trainer.nnodes=${NNODES}
 )",
-     "framework=nemo pp=6 ep=8 etp=1 tp=1 gpus=48 nodes=6 micro_batch=3 global_batch=24 recompute=full sharding=zero1"},
+     "framework=nemo pp=6 ep=8 etp=1 tp=1 gpus=48 nodes=6 micro_batch=3 global_batch=24 recompute=uniform-1 "
+     "sharding=zero1"},
 };
 
 /// ms-swift 4.6.0: swift/arguments; 1.x, examples/pytorch/llm.

@@ -116,8 +116,8 @@ Rules accelerate_rules, automodel_rules, axolotl_rules, deepspeed_rules, gpt_neo
     ms_swift_rules, ms_swift_megatron_rules, nemo_rules, nemo_rl_rules, ollama_rules, openrlhf_rules, peft_rules,
     prime_rl_rules, primus_rules, sglang_rules, slime_rules, torchtitan_rules, torchtune_rules, trainer_rules,
     trtllm_rules, unsloth_rules, verl_rules, vllm_rules;
-Rename complete_llama_factory, open_fsdp_config, rename_gpt_neox, rename_megatron_yaml, rename_nemo, rename_unsloth,
-    take_primus_defaults;
+Rename complete_llama_factory, open_fsdp_config, rename_gpt_neox, rename_megatron_yaml, rename_nemo, rename_nemo_rl,
+    rename_unsloth, take_primus_defaults;
 Write write_axolotl, write_lightning, write_litgpt, write_llama_factory, write_megatron, write_ms_swift,
     write_torchtitan, write_torchtune, write_trainer, write_unsloth;
 StartServer start_llama_server, start_lms, start_ollama, start_sglang, start_trtllm, start_vllm;

@@ -37,7 +37,7 @@ class Reader {
   Reading settings(const Format& format, const Settings& written, std::string_view place) const;
 
   /// On top of those of the file that `defaults` names, as NeMo-RL's files begin.
-  Settings inherited(Settings own, int depth) const;
+  Settings inherited(const Node& own, int depth) const;
   Reading pickled(std::string_view bytes, std::string_view place) const;
 
  private:

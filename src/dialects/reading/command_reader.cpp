@@ -286,8 +286,7 @@ Settings CommandReader::with_file(Options options, std::string_view key) {
 bool CommandReader::add_file(const std::string& path, const std::string& where, std::vector<Settings>& files) {
   if (const auto file = find_(path)) {
     auto modelfile = parse_modelfile(file->text, file->place);
-    files.push_back(modelfile ? *std::move(modelfile)
-                              : reader_.inherited(flat(parse_settings(file->text, file->place)), 0));
+    files.push_back(modelfile ? *std::move(modelfile) : reader_.inherited(parse_settings(file->text, file->place), 0));
   } else {
     assumptions_.push_back(
         {path + " (" + where + ") was not read: it is not there, or not in the folder; say --from " + path});

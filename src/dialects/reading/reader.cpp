@@ -22,6 +22,15 @@ constexpr std::string_view known_things =
     "KAITO's workspaces, compose files, tasks of SkyPilot and dstack, files of llama-swap, output of nvidia-smi and "
     "pip, snapshots of PyTorch's memory, training_args.bin, GGUF, safetensors and model folders";
 
+/// Says what may be typed instead of a text in which nothing known starts.
+std::string hint_beside(std::string_view text) {
+  for (const std::string engine : {"text-generation-inference", "text-generation-launcher", "lmdeploy serve"}) {
+    if (text.find(engine) == text.npos) continue;
+    return engine + " is not modelled: say llmcalc serve --model with --engine vllm, sglang or trtllm";
+  }
+  return std::string(known_things);
+}
+
 /// The workers of a job run what its master runs.
 bool is_replica(const LaunchCommand& container, const LaunchCommand& of) {
   return std::ranges::equal(container.words, of.words, {}, &ShellWord::text, &ShellWord::text);
@@ -85,14 +94,14 @@ Reading Reader::file(std::string_view text, std::string_view place) const {
   if (auto started = containers(node, place)) return *std::move(started);
   if (node.kind != Node::Kind::table) return command(text, place);
   if (auto model = model_file(node, text, place)) return *std::move(model);
-  Settings settings = inherited(flat(node), 0);
+  Settings settings = inherited(node, 0);
   interpolate(settings);
   unwrap_wandb(settings);
   const Format* format = format_of(settings);
   if (format != nullptr) return this->settings(*format, settings, place);
   if (describes_containers(node)) {
     throw BadInput(std::string(place), "describes no container whose command starts a trainer or server that is known",
-                   std::string(known_things));
+                   hint_beside(text));
   }
   throw BadInput(std::string(place), "is a file of settings that no known trainer or server has",
                  std::string(known_things));
@@ -110,14 +119,26 @@ Reading Reader::pickled(std::string_view bytes, std::string_view place) const {
                  "training_args.bin of transformers' Trainer is read; weights are as safetensors or GGUF");
 }
 
-Settings Reader::inherited(Settings own, int depth) const {
-  const Setting* named = own.find("defaults");
+/// Takes out what a file says is nothing: of a key itself, and of all below it.
+void remove_nothing(const Node& table, const std::string& above, Settings& settings) {
+  for (const Member& member : table.members) {
+    const std::string key = above + member.key;
+    if (member.value.kind == Node::Kind::table) remove_nothing(member.value, key + ".", settings);
+    if (member.value.kind != Node::Kind::nothing) continue;
+    std::erase_if(settings.all(), [&](const Setting& setting) { return (setting.key + ".").starts_with(key + "."); });
+  }
+}
+
+Settings Reader::inherited(const Node& own, int depth) const {
+  Settings said = flat(own);
+  const Setting* named = said.find("defaults");
   const bool is_file = named != nullptr && named->items.empty() && named->text.ends_with(".yaml");
   const auto file = is_file && depth < most_files_deep ? find_(named->text) : std::nullopt;
-  if (!file) return own;
-  own.remove("defaults");
-  Settings all = inherited(flat(parse_settings(file->text, file->place)), depth + 1);
-  all.put(own);
+  if (!file) return said;
+  said.remove("defaults");
+  Settings all = inherited(parse_settings(file->text, file->place), depth + 1);
+  remove_nothing(own, "", all);
+  all.put(said);
   return all;
 }
 
@@ -213,7 +234,7 @@ Reading Reader::command(std::string_view text, std::string_view place, const Set
   }
   if (!first && server) first = CommandReader(reader, find, place).read(*server, job);
   if (first) return *std::move(first);
-  throw BadInput(std::string(place), "starts no trainer or server that is known", std::string(known_things));
+  throw BadInput(std::string(place), "starts no trainer or server that is known", hint_beside(text));
 }
 
 std::optional<Reading> Reader::file_named(const std::string& path) const {

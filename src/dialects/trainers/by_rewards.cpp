@@ -61,17 +61,21 @@ void take_sequence(Sheet& sheet, const Count& prompt, const Count& generated, st
 }
 
 /// Micro-batches that are filled with samples up to so many tokens a rank hold at least one.
-void take_tokens(Sheet& sheet, std::string_view on, const Count& tokens) {
+/// \param packs  the setting that says so; nullptr where none does
+void take_tokens(Sheet& sheet, const Setting* packs, const Count& tokens) {
   const Given* seq = sheet.word("seq");
-  if (!sheet.is_on(on) || sheet.leaves_open("micro_batch", {tokens.key})) return;
-  if (seq == nullptr)
-    return sheet.leave_open("micro_batch", "the length of a sequence hangs on a variable", sheet.said(on));
+  if (packs == nullptr || sheet.leaves_open("micro_batch", {tokens.key})) return;
+  if (seq == nullptr) return sheet.leave_open("micro_batch", "the length of a sequence hangs on a variable", *packs);
   const Given* ranks = sheet.word("cp");
   const auto share = ranks == nullptr ? 1 : quantity::parse_count(ranks->text, ranks->origin.where);
   const auto length = std::max<std::int64_t>(1, quantity::parse_count(seq->text, seq->origin.where));
   const auto held = quantity::checked_multiply(value_of(sheet, tokens), share) / length;
-  sheet.say("micro_batch", std::to_string(std::max<std::int64_t>(1, held)), sheet.said(on));
-  sheet.assume(sheet.said(on), "micro-batches of as many full samples as its tokens hold");
+  sheet.say("micro_batch", std::to_string(std::max<std::int64_t>(1, held)), *packs);
+  sheet.assume(*packs, "micro-batches of as many full samples as its tokens hold");
+}
+
+const Setting* said_on(const Sheet& sheet, std::string_view key) {
+  return sheet.is_on(key) ? &sheet.said(key) : nullptr;
 }
 
 void take_lora(Sheet& sheet, std::string_view rank, std::string_view targets) {
@@ -86,30 +90,50 @@ void take_lora(Sheet& sheet, std::string_view rank, std::string_view targets) {
 void take_shared_batch(Sheet& sheet) {
   constexpr std::string_view key = "actor.ppo_micro_batch_size";
   if (sheet.has("micro_batch") || sheet.leaves_open("micro_batch", {key}) || !sheet.count(key)) return;
-  const auto of_all = sheet.count(key);
   const auto count = [&](std::string_view term) {
     const Given* said = sheet.word(term);
     return said == nullptr ? 1 : std::max<std::int64_t>(1, quantity::parse_count(said->text, said->origin.where));
   };
-  const auto mine = *of_all / std::max<std::int64_t>(1, count("gpus") / count("cp"));
+  const auto mine = *sheet.count(key) / std::max<std::int64_t>(1, count("gpus") / count("cp"));
   sheet.say("micro_batch", std::to_string(std::max<std::int64_t>(1, mine)), *sheet.find(key));
 }
 
-/// workers/fsdp_workers.py and engine/fsdp: fp32 shards under bf16 products, whatever moves to the host between phases.
-void take_verl_engine(Sheet& sheet, bool by_megatron) {
-  if (by_megatron) {
-    sheet.say("framework", "nemo", *sheet.find({"actor.strategy", "config_name", "model_engine"}));
-    sheet.say("sharding", "zero1", *sheet.find({"actor.strategy", "config_name", "model_engine"}));
-    return sheet.by_default("dtype", "bf16", "verl default");
+/// Which of its keys names an engine of that kind.
+const Setting* names_engine(const Sheet& sheet, std::string_view engine) {
+  for (const auto key : {"actor.strategy", "strategy", "model_engine", "config_name"}) {
+    const Setting* setting = sheet.find(key);
+    if (setting != nullptr && setting->text.find(engine) != std::string::npos) return setting;
   }
+  return nullptr;
+}
+
+/// workers/engine: Megatron-Core's, or fp32 shards under bf16 products, whatever moves to the host between phases.
+void take_verl_engine(Sheet& sheet) {
+  for (const auto foreign : {"torchtitan", "automodel", "deepspeed", "mindspeed"}) {
+    if (const Setting* named = names_engine(sheet, foreign))
+      return sheet.leave_open("sharding", named->key + " " + named->text + ": an engine that is not read", *named);
+  }
+  if (const Setting* megatron = names_engine(sheet, "megatron")) {
+    sheet.say("framework", "nemo", *megatron);
+    sheet.say("sharding", sheet.truth("use_distributed_optimizer") == false ? "ddp" : "zero1", *megatron);
+    sheet.by_default("dtype", "bf16", "verl default");
+    sheet.by_default("sp", "1", "verl default");
+    if (sheet.has("loss"))
+      sheet.assume(sheet.said("model.use_fused_kernels"), "logits are held, which that kernel never makes");
+    sheet.unsay("loss");
+    return take_megatron_run(sheet);
+  }
+  if (const Setting* veomni = names_engine(sheet, "veomni")) sheet.say("sharding", "fsdp2", *veomni);
+  if (sheet.is_on("cpu_offload") && sheet.is_on("offload_params"))  // trainer/fsdp_sft_trainer.py
+    sheet.say("offload", "params+optimizer", sheet.said("offload_params"));
   sheet.by_default("sharding", "fsdp1", "verl default");
   sheet.by_default("dtype", "mixed-bf16", "verl default");
   sheet.by_default("attention", "flash", "verl default");
   sheet.by_default("recompute", "full", "verl default");
   if (sheet.has("cp")) sheet.by_default("cp_exchange", "all-to-all", "verl: Ulysses");
-  const Setting* group = sheet.find("actor.fsdp_config.fsdp_size");
+  const Setting* group = sheet.find("fsdp_size");
   if (group == nullptr || group->text.starts_with('-')) return;  // -1 are all (workers/config/engine.py)
-  if (sheet.count("actor.fsdp_config.fsdp_size").value_or(0) < 2) return;
+  if (sheet.count("fsdp_size").value_or(0) < 2) return;
   sheet.say("sharding", "hsdp", *group);
   sheet.say("sharding_group", group->text, *group);
 }
@@ -122,7 +146,7 @@ void take_verl_samples(Sheet& sheet, bool by_megatron) {
                                                     value_of(sheet, {"rollout.n", 1}));
     sheet.by_default("global_batch", std::to_string(samples), "ppo_mini_batch_size times rollout.n");
   }
-  take_tokens(sheet, "actor.use_dynamic_bsz", {"actor.ppo_max_token_len_per_gpu", 16'384});
+  take_tokens(sheet, said_on(sheet, "actor.use_dynamic_bsz"), {"actor.ppo_max_token_len_per_gpu", 16'384});
   take_shared_batch(sheet);
   // workers/actor/dp_actor.py: flash-attn's kernel, in place unless the loss has the entropy of all logits too
   if (!by_megatron && !sheet.is_above_zero("actor.entropy_coeff"))
@@ -154,30 +178,27 @@ void take_nemo_algorithm(Sheet& sheet) {
 /// models/policy: DTensor's worker keeps fp32 shards under products of `precision`, Megatron's its own.
 void take_nemo_worker(Sheet& sheet) {
   const bool by_megatron = sheet.is_on("megatron_cfg.enabled");
-  const std::string block = by_megatron ? "megatron_cfg." : "dtensor_cfg.";
-  const auto take = [&](std::string_view term, const std::string& key) {
-    if (sheet.count(block + key).value_or(1) > 1) sheet.take(term, {block + key});
-  };
-  take("tp", by_megatron ? "tensor_model_parallel_size" : "tensor_parallel_size");
-  take("cp", "context_parallel_size");
-  take("ep", by_megatron ? "expert_model_parallel_size" : "expert_parallel_size");
-  take("pp", "pipeline_model_parallel_size");
-  if (by_megatron) sheet.take("etp", {"megatron_cfg.expert_tensor_parallel_size"});
-  if (sheet.has("tp") && sheet.is_on(block + "sequence_parallel")) {
-    sheet.say("sp", "1", sheet.said(block + "sequence_parallel"));
-  }
-  const bool recomputes = sheet.is_on(block + "activation_checkpointing");
-  if (recomputes) sheet.say("recompute", "full", sheet.said(block + "activation_checkpointing"));
   const bool half = sheet.text("precision") != "float32";
-  if (by_megatron) sheet.say("framework", "nemo", sheet.said("megatron_cfg.enabled"));
+  const bool recomputes = sheet.is_on("activation_checkpointing");
+  const Setting* by_sequence = sheet.find("sequence_parallel");
+  if (by_sequence != nullptr && sheet.count("tensor_model_parallel_size").value_or(1) > 1)
+    sheet.say("sp", sheet.is_on("sequence_parallel") ? "1" : "0", *by_sequence);
   sheet.by_default("sharding", by_megatron ? "zero1" : "fsdp2", "NeMo-RL default");
-  const auto narrow_sums = "megatron_cfg.distributed_data_parallel_config.grad_reduce_in_fp32";
-  if (by_megatron && sheet.truth(narrow_sums) == false) sheet.say("grads", "bf16", *sheet.find(narrow_sums));
-  if (!by_megatron && sheet.truth("optimizer.kwargs.foreach") == false && !sheet.is_on("optimizer.kwargs.fused"))
-    sheet.say("optimizer_impl", "loop", *sheet.find("optimizer.kwargs.foreach"));
   sheet.by_default("dtype", !half ? "fp32" : by_megatron ? "bf16" : "mixed-bf16", "NeMo-RL default");
-  if (sheet.is_on("dtensor_cfg.lora_cfg.enabled")) {
-    take_lora(sheet, "dtensor_cfg.lora_cfg.dim", "dtensor_cfg.lora_cfg.target_modules");
+  if (recomputes) sheet.say("recompute", "full", sheet.said("activation_checkpointing"));
+  if (by_megatron) {
+    sheet.say("framework", "nemo", sheet.said("megatron_cfg.enabled"));
+    take_megatron_run(sheet);
+    if (sheet.is_on("fp8_cfg.enabled")) {
+      const bool in_blocks = sheet.text("fp8_cfg.fp8_recipe") == "mxfp8";
+      sheet.say("compute", in_blocks ? "mxfp8" : "fp8-e4m3", sheet.said("fp8_cfg.enabled"));
+    }
+    if (!recomputes) sheet.unsay("recompute");
+  } else if (sheet.truth("optimizer.kwargs.foreach") == false && !sheet.is_on("optimizer.kwargs.fused")) {
+    sheet.say("optimizer_impl", "loop", *sheet.find("optimizer.kwargs.foreach"));
+  }
+  for (const std::string block : {"peft", "lora_cfg"}) {
+    if (sheet.is_on(block + ".enabled")) take_lora(sheet, block + ".dim", block + ".target_modules");
   }
 }
 
@@ -195,13 +216,11 @@ void leave_generation_out(Sheet& sheet) {
   if (by_nodes) sheet.say("nodes", std::to_string(left), *because);
 }
 
-/// A file that begins with another one, which is not here, says little by itself.
-void leave_rest_open(Sheet& sheet) {
-  const Setting* base = sheet.find("defaults");
-  if (base != nullptr) sheet.assume(*base, "was not read: what is not said here is the trainer's default");
+/// Settings on top of those of another file, which is not here, say little by themselves.
+void leave_rest_open(Sheet& sheet, const Setting& base) {
+  sheet.assume(base, "was not read: what is not said here is the trainer's default");
   for (const auto term : {"model", "algorithm", "seq", "micro_batch", "global_batch"}) {
-    if (base == nullptr || sheet.has(term)) continue;
-    sheet.leave_open(term, "defaults " + base->text + " says it, which was not read", *base);
+    if (!sheet.has(term)) sheet.leave_open(term, base.key + " " + base.text + " says it, which was not read", base);
   }
 }
 
@@ -256,23 +275,59 @@ void verl_rules(Sheet& sheet) {
   const bool tunes = sheet.text("algorithm") == "sft";
   if (tunes) sheet.say("algorithm", "sft", *sheet.find("algorithm"));
   sheet.by_default("algorithm", "ppo", "verl default");
-  const auto names_megatron = [&](auto key) { return sheet.text(key).find("megatron") != std::string::npos; };
   take_cluster(sheet, "trainer.n_gpus_per_node", "trainer.nnodes", 8);
-  const bool by_megatron =
-      names_megatron("actor.strategy") || names_megatron("config_name") || names_megatron("model_engine");
-  take_verl_engine(sheet, by_megatron);
+  take_verl_engine(sheet);
   take_lora(sheet, "model.lora_rank", "model.target_modules");
-  if (tunes) {
+  if (tunes) {  // trainer/config/sft_trainer_engine.yaml; the trainer before it, whose model is partial_pretrain
     sheet.take("global_batch", {"data.train_batch_size"});
-    take_tokens(sheet, "data.use_dynamic_bsz", {"data.max_token_len_per_gpu", 8'192});
+    sheet.by_default("global_batch", "256", "verl default");
+    sheet.by_default("seq", "1024", "verl default");
+    Setting usual;
+    usual.key = "data.use_dynamic_bsz";
+    usual.text = "True";
+    usual.where = "verl default";
+    const bool unsaid = sheet.find(usual.key) == nullptr && sheet.find("model.path") != nullptr;
+    take_tokens(sheet, unsaid ? &usual : said_on(sheet, usual.key), {"data.max_token_len_per_gpu", 8'192});
+    sheet.by_default("micro_batch", "4", "verl default");
   } else {
-    take_verl_samples(sheet, by_megatron);
+    take_verl_samples(sheet, names_engine(sheet, "megatron") != nullptr);
   }
   take_length(sheet, {"trainer.total_training_steps", {}});
+  const Setting* config = sheet.find("config_name");
+  constexpr std::string_view own[] = {"ppo_trainer", "ppo_megatron_trainer", "sft_trainer", "sft_trainer_engine"};
+  const auto is_it = [&](std::string_view name) {
+    return quantity::without_end(std::string_view(config->text), ".yaml") == name;
+  };
+  if (config != nullptr && std::ranges::none_of(own, is_it)) leave_rest_open(sheet, *config);
+}
+
+/// models/policy/lm_policy.py: of two workers one is enabled, under the names of Megatron-LM's arguments; what the
+/// other's block says is nothing.
+void rename_nemo_rl(Settings& settings) {
+  const bool by_megatron = settings.text("megatron_cfg.enabled") == "true";
+  const std::string_view other = by_megatron ? "dtensor_cfg." : "megatron_cfg.";
+  constexpr std::string_view blocks[] = {"megatron_cfg.distributed_data_parallel_config.", "megatron_cfg.optimizer.",
+                                         "megatron_cfg.", "dtensor_cfg."};
+  Settings all;
+  bool strips = false;
+  for (Setting setting : settings.all()) {
+    const auto begins = [&](std::string_view block) { return setting.key.starts_with(block); };
+    const auto* block = quantity::find_if_or_null(blocks, begins);
+    const bool says_which = setting.key == "megatron_cfg.enabled" || setting.key == "dtensor_cfg.enabled";
+    if (block != nullptr && !says_which) {
+      strips = true;
+      if (begins(other)) continue;
+      setting.key.erase(0, block->size());
+    }
+    all.put(std::move(setting));
+  }
+  settings = std::move(all);
+  if (strips) rename(row_of(Dialect::nemo_rl), settings);
 }
 
 void nemo_rl_rules(Sheet& sheet) {
   take_nemo_algorithm(sheet);
+  assume_reward_model(sheet, "reward_model_cfg.enabled");
   take_nemo_worker(sheet);
   take_cluster(sheet, "cluster.gpus_per_node", "cluster.num_nodes", 1);
   const bool apart = sheet.truth("generation.colocated.enabled") == false;
@@ -287,7 +342,7 @@ void nemo_rl_rules(Sheet& sheet) {
   constexpr std::string_view lengths[] = {"grpo.max_num_steps", "sft.max_num_steps", "dpo.max_num_steps"};
   const auto* length = quantity::find_if_or_null(lengths, [&](auto key) { return sheet.find(key) != nullptr; });
   if (length != nullptr) take_length(sheet, {*length, {}});
-  leave_rest_open(sheet);
+  if (const Setting* base = sheet.find("defaults")) leave_rest_open(sheet, *base);
 }
 
 /// slime/backends/megatron_utils/arguments.py, set_default_megatron_args: bf16 and the distributed optimizer always.
@@ -311,7 +366,7 @@ void slime_rules(Sheet& sheet) {
   const bool whole = sheet.find("rollout_max_context_len") != nullptr;
   if (whole) sheet.take("seq", {"rollout_max_context_len"});
   if (!whole) take_sequence(sheet, {"rollout_max_prompt_len", 0}, {"rollout_max_response_len", 1'024}, "slime default");
-  take_tokens(sheet, "use_dynamic_batch_size", {"max_tokens_per_gpu", 4'096});
+  take_tokens(sheet, said_on(sheet, "use_dynamic_batch_size"), {"max_tokens_per_gpu", 4'096});
   take_updates(sheet);
   const Given* algorithm = sheet.word("algorithm");
   if (algorithm != nullptr && algorithm->text == "sft") return;
@@ -338,7 +393,7 @@ void openrlhf_rules(Sheet& sheet) {
   if (!sheet.has("seq"))
     take_sequence(sheet, {"prompt_max_len", 1'024}, {"generate_max_len", 1'024}, "OpenRLHF default");
   take_cluster(sheet, "actor_num_gpus_per_node", "actor_num_nodes", 8);
-  take_tokens(sheet, "use_dynamic_batch", {"train_max_tokens_per_gpu", 16'192});
+  take_tokens(sheet, said_on(sheet, "use_dynamic_batch"), {"train_max_tokens_per_gpu", 16'192});
   take_openrlhf_roles(sheet);
 }
 

@@ -129,7 +129,7 @@ void widen_under_fsdp(Sheet& sheet);
 void take_megatron_model(Sheet& sheet);
 void write_megatron_model(Letter& letter);
 
-/// Precision, recompute, virtual stages, sharding and the loss.
+/// Precision, recompute, virtual stages, sharding and the loss, under the names of Megatron-LM's arguments.
 void take_megatron_run(Sheet& sheet);
 void write_megatron_run(Letter& letter);
 
