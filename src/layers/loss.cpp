@@ -171,10 +171,12 @@ struct WideLogits {
   SmallList<TensorId, 3> held;
 };
 
-/// The shifted logits of one sample are a part of them that is contiguous as it is.
+/// A copy lacks each sample's last position, so that no block of the one serves the other. The shifted logits of one
+/// sample are a part of them that is contiguous as it is.
 Value shifted_copy(BlockBuilder& b, const Value& logits) {
-  if (b.context().profile.kernels.transformers_modules && b.context().batch == 1) return logits;
-  return b.rearrange(logits, "shifted logits", logits.rows, logits.columns, OpKind::permutation);
+  const std::int64_t samples = b.context().batch;
+  if (b.context().profile.kernels.transformers_modules && samples == 1) return logits;
+  return b.rearrange(logits, "shifted logits", logits.rows - samples, logits.columns, OpKind::permutation);
 }
 
 /// Losses of their own shifted the 16-bit logits, and took the loss in their type: autocast alone widens them

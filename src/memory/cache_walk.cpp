@@ -4,8 +4,10 @@
 #include "llmcalc/spec/question.hpp"
 #include "memory/block_prices.hpp"
 #include "memory/caching_allocator.hpp"
+#include "memory/inner/batch_lengths.hpp"
 #include "memory/inner/block_run.hpp"
 #include "memory/inner/buffers.hpp"
+#include "program/build.hpp"
 #include "program/offload.hpp"
 
 #include <algorithm>
@@ -41,6 +43,7 @@ class CacheWalk {
   void load_weight(const layers::Weight& weight);
   void load_companions();
   void hold_buffers(Bytes gradients);
+  void begin_batch(std::int64_t length);
   void micro_batch(bool first_of_step);
   void pass_companions();
   void pass(const Companion& companion);
@@ -55,7 +58,7 @@ class CacheWalk {
   bool is_layer(std::size_t position) const { return position > 0 && position + 1 < program_.sequence.size(); }
   bool leaves(std::size_t position) const;
   bool has_buffer(std::size_t position) const;
-  const Block& block_at(std::size_t position) const { return program_.blocks[program_.sequence[position]]; }
+  const Block& block_at(std::size_t position) const { return batch_->blocks[program_.sequence[position]]; }
   const Lifetimes& lifetimes_at(std::size_t position) const { return lifetimes_[program_.sequence[position]]; }
   template <class Visit>
   void each_weight(const Visit& visit) const {
@@ -64,7 +67,9 @@ class CacheWalk {
     }
   }
 
-  const program::Program& program_;
+  const program::Program& program_;  ///< of the longest micro-batch
+  program::Program shorter_;         ///< of another
+  const program::Program* batch_;    ///< of the micro-batch that runs
   const spec::Question& question_;
   const frameworks::Profile& profile_;
   StepRules rules_;
@@ -84,6 +89,7 @@ WeightGradients gradients_of_first(const spec::Question& question, const framewo
 CacheWalk::CacheWalk(const program::Program& program, const spec::Question& question,
                      const frameworks::Profile& profile, Bytes room)
     : program_(program),
+      batch_(&program),
       question_(question),
       profile_(profile),
       rules_(step_rules(question, profile)),
@@ -96,10 +102,12 @@ CacheWalk::CacheWalk(const program::Program& program, const spec::Question& ques
 CacheUse CacheWalk::run() {
   load();
   load_companions();
-  for (const bool first_step : {true, false}) {
-    const std::int64_t micro_batches = std::min<std::int64_t>(question_.training.grad_accum, 2);
-    for (std::int64_t i = 0; i < micro_batches; ++i) micro_batch(i == 0);
-    update(first_step);
+  const std::size_t of_step = question_.training.grad_accum > 1 ? 2 : 1;
+  const auto lengths = batch_lengths(question_, 2 * of_step);
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    begin_batch(lengths[i]);
+    micro_batch(i % of_step == 0);
+    if ((i + 1) % of_step == 0) update(i < of_step);
   }
   return {bytes(allocator_.highest_allocated()), bytes(allocator_.highest_reserved())};
 }
@@ -163,6 +171,16 @@ void CacheWalk::load_companions() {
   }
 }
 
+/// Blocks of the same sequence, as large as the micro-batch is long.
+void CacheWalk::begin_batch(std::int64_t length) {
+  const bool is_longest = length == question_.training.seq;
+  if (is_longest && batch_ == &program_) return;
+  if (!is_longest) program::build_program(of_length(question_, length), profile_, shorter_);
+  batch_ = is_longest ? &program_ : &shorter_;
+  lifetimes_.clear();
+  for (const Block& block : batch_->blocks) lifetimes_.emplace_back(block);
+}
+
 /// Whether the activations of a block go to the host.
 bool CacheWalk::leaves(std::size_t position) const {
   const auto& offload = rules_.offload;
@@ -182,7 +200,7 @@ void CacheWalk::pass(const Companion& companion) {
   Place input = nowhere;
   for (const std::uint16_t index : program_.sequence) {
     const std::uint16_t own = companion.runs[index];
-    const Block& block = program_.blocks[own];
+    const Block& block = batch_->blocks[own];
     if (companion.role == CompanionRole::generation) {
       kept += in_bytes(walk_block(block, rules_.gradients).kept);
       continue;
@@ -199,7 +217,7 @@ void CacheWalk::pass(const Companion& companion) {
 }
 
 void CacheWalk::pass_companions() {
-  for (const Companion& companion : program_.companions) {
+  for (const Companion& companion : batch_->companions) {
     if (!companion.is_trained()) pass(companion);
   }
 }
@@ -325,9 +343,9 @@ bool is_described(const program::Program& program, const spec::Question& questio
   const StepRules rules = step_rules(question, profile);
   const bool groups =
       std::ranges::any_of(program.blocks, [](const Block& b) { return b.group_end > b.group_first + 1; });
-  // Releases that copy all logits but the last position's leave about one block of the loss more in the cache than is
-  // found here (runs of one batch and of twice it in tests/measured/hf-fms.csv).
-  if (profile.head.shifts_logits) return false;
+  // Releases that copy all logits but the last position's leave one block more in the cache than is found here (equal
+  // lengths in tests/measured/hf-fms.csv), next to what lengths that vary leave.
+  if (profile.head.shifts_logits && !has_lengths(question)) return false;
   const bool comes_and_goes = rules.streams_weights || rules.sharding.gathers_once() || rules.offload.gradients;
   if (comes_and_goes || groups || !rules.differentiates || question.layout.pp > 1) return false;
   if (program.sequence.size() > most_blocks) return false;

@@ -51,9 +51,14 @@ TEST_CASE("samples that end early take the steps of a run of sequences as long a
 }
 
 TEST_CASE("what is said about samples needs their number, and only one says how much there is") {
-  for (const std::string words :
-       {"--epochs 3", "--sample-tokens 300", "--packing 1", "--steps 5 --tokens 1B", "--steps 5 --samples 5"}) {
+  for (const std::string words : {"--epochs 3", "--packing 1", "--steps 5 --tokens 1B", "--steps 5 --samples 5"}) {
     CAPTURE(words);
     CHECK_THROWS_AS(test::question(run + words), quantity::BadInput);
   }
+}
+
+TEST_CASE("the length of samples without their number is about memory, and the time is of full sequences") {
+  CHECK(steps("--sample-tokens 300") == 1000);
+  CHECK(in_tokens(budget("--sample-tokens 300").tokens) == 1000 * 4 * 2048);
+  CHECK(test::question(run + "--sample-tokens 300").pricing.data.sample_tokens == 300);
 }

@@ -132,7 +132,7 @@ void refuse_open(const std::vector<Given>& open) {
                            fmt::format("say --{}, or write the value out", dashed(open.front().term)));
 }
 
-constexpr std::string_view about_samples[] = {"epochs", "sample_tokens", "packing"};
+constexpr std::string_view about_samples[] = {"epochs", "packing"};
 
 /// Words of files about samples, whose number nobody says.
 void drop_unused_data(std::vector<Given>& words) {

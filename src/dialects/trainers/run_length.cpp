@@ -77,7 +77,7 @@ void take_length(Sheet& sheet, const LengthKeys& keys) {
 
 void assume_full_sequences(Sheet& sheet, std::initializer_list<std::string_view> packing_keys) {
   if (packs(sheet, packing_keys)) return;
-  sheet.assume("samples as long as --seq: without packing shorter ones take less");
+  sheet.assume("samples as long as --seq: of many lengths they leave more cached (--sample-tokens)");
 }
 
 void take_engine_beside(Sheet& sheet, const UsualEngine& usual) {

@@ -220,6 +220,10 @@ std::int64_t usual_batch(const spec::Question& question) {
 
 void complete_data(QuestionDraft& draft) {
   if (draft.given("samples")) return complete_samples(draft);
+  if (draft.given("sample_tokens")) {
+    complete_samples(draft);
+    draft.assume("the time is of full sequences: --samples says how many shorter ones there are");
+  }
   if (draft.given("tokens") || draft.given("steps")) return;
   if (frameworks::pretrains(draft.question)) {
     draft.assumptions.push_back({"20 for each parameter (Hoffmann et al. 2022)", "tokens", "20x"});
