@@ -264,6 +264,26 @@ TEST_CASE("What a script hands to another machine, to Slurm or to a shell runs a
   }
 }
 
+TEST_CASE("Files that a container's shell writes are read by what it starts") {
+  const std::string write = "cat > /tmp/c.yaml <<E\nmodel: a/b\ntensor-parallel-size: 2\nE\n";
+  const std::string serve = "vllm serve --config /tmp/c.yaml --max-model-len 64";
+  std::string block = "        " + write + serve;  // of YAML
+  for (auto at = block.find('\n'); at != block.npos; at = block.find('\n', at + 1)) block.insert(at + 1, "        ");
+  const std::string services = "services:\n  s:\n    image: vllm/vllm-openai:v0.11.0\n    entrypoint: [bash, -c]\n";
+  for (const std::string& script :
+       {write + serve, "docker run --gpus all vllm/vllm-openai:v0.11.0 bash -c '" + write + serve + "'\n",
+        "sudo bash -c '" + write + serve + "'\n", services + "    command:\n      - |\n" + block + "\n",
+        std::string("D=$1\ncat > \"$D/c.yaml\" <<E\nmodel: a/b\ntensor-parallel-size: 2\nmax-model-len: 64\nE\n"
+                    "vllm serve --config=$D/c.yaml\n")}) {
+    CAPTURE(script);
+    test::check_terms(test::read_alone(script, "run"), "model=a/b tp=2 context=64");
+  }
+  test::check_terms(test::read_alone("cat > \"$CFG\" <<E\nmodel_name_or_path: a/b\nstage: sft\ndo_train: true\n"
+                                     "finetuning_type: lora\ncutoff_len: 64\nE\nllamafactory-cli train \"$CFG\"\n",
+                                     "run.sh"),
+                    "model=a/b method=lora seq=64");
+}
+
 TEST_CASE("A text that was handed on hands nothing on, however deep a script goes") {
   std::string script;
   std::string ends;

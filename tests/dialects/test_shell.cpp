@@ -104,7 +104,9 @@ TEST_CASE("Files that a script writes are kept for the command that names them")
   CHECK(files("N=2\ncat > a.yaml <<'EOF'\nn: $N\nEOF\n").at("a.yaml") == "n: $N\n");
   CHECK(files("cat <<-EOF >a\n\tEOF\n").at("a").empty());
   CHECK(files("cat <<EOF > a\nn: $UNSET\nEOF\n").at("a") == "n: ${UNSET}\n");
-  CHECK(files("echo '{\"a\": 1}' > b.json && next").at("b.json") == "{\"a\": 1}");
+  CHECK(files("echo '{\"a\": 1}' > b.json && next").at("b.json") == "{\"a\": 1}\n");
+  CHECK(files("cat > \"$A/b\" <<E\nx\nE\necho y >> \"${A}/b\"\n").at("${A}/b") == "x\ny\n");
+  CHECK(files("echo x > a\nif [ \"$A\" -gt 1 ]; then echo y >> a; fi\n").at("a") == "x\n");
   CHECK(files("cat <<EOF | tee a\nx\nEOF\nnext").empty());
   CHECK(files("cmd > log 2>&1; cat in > out; cat <<EOF\nx").empty());
 }

@@ -209,6 +209,8 @@ TEST_CASE("files that a script writes hold what bash writes") {
   for (const std::string end : documents) {
     scripts.push_back("N=4\ncat > f.yaml <<" + end + "\nseq: $N\n'q' \\$N ${N}k\nEND\n");
   }
+  scripts.push_back("echo 'a: 1' > f.yaml\nN=4\necho -n b: $N >> f.yaml\necho >> f.yaml\n");
+  scripts.push_back("cat > f.yaml <<E\na: 1\nE\necho b: 2 >> f.yaml\ncat >> f.yaml <<E\nc\nE\n");
   auto shown = scripts;
   for (auto& script : shown) script += "cat f.yaml";
   const auto expected = of_bash(shown);

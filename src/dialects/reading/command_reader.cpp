@@ -149,7 +149,8 @@ void complete_options(Start& start) {
   constexpr std::size_t shortest = 6;
   if (start.starter == nullptr || !quantity::contains(abbreviating, start.format->dialect)) return;
   for (Setting& setting : start.options.settings.all()) {
-    if (setting.key.size() < shortest || knows_key(*start.format, setting.key)) continue;
+    const bool is_whole = setting.key == start.config || knows_key(*start.format, setting.key);
+    if (setting.key.size() < shortest || is_whole) continue;
     if (auto name = key_beginning(*start.format, setting.key); !name.empty()) setting.key = std::move(name);
   }
 }
@@ -259,14 +260,18 @@ Settings CommandReader::with_file(Options options, std::string_view key) {
   for (const std::string_view option : {key, std::string_view("config")}) {
     const Setting* named = option.empty() ? nullptr : options.settings.find(option);
     if (named == nullptr || (option != key && !is_settings_file(named->text))) continue;
-    const Setting file = *named;
+    Setting file = *named;
+    if (file.text.empty() && !file.unknown.empty()) file.text = "${" + file.unknown + "}";
     options.settings.remove(option);
     if (add_file(file.text, file.where, files) || is_settings_file(file.text)) continue;
     options.settings.put({"recipe", file.text, {}, file.where, {}});  // a name that the program itself knows
   }
   std::size_t count = 0;
   for (const ShellWord& word : options.positional) {
-    if (!word.unknown.empty()) {
+    const std::string named = with_gaps(word);
+    if (!word.unknown.empty() && find_(named)) {
+      add_file(named, place_of(place_, word, named), files);
+    } else if (!word.unknown.empty()) {
       assumptions_.push_back(
           {word.unknown + " (" + place_of(place_, word, word.unknown) + ") is not known: options in it are not read"});
     } else if (key.empty() && is_settings_file(word.text)) {

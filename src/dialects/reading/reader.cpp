@@ -31,6 +31,17 @@ std::string hint_beside(std::string_view text) {
   return std::string(known_things);
 }
 
+/// The files that a script or a manifest writes, and those of a folder.
+FindFile beside(const Files& written, const FindFile& others) {
+  return [&](const std::string& path) -> std::optional<NamedFile> {
+    const auto is_called_so = [&](const auto& each) { return base_name(each.first) == base_name(path); };
+    auto file = written.find(path);
+    if (file == written.end() && std::ranges::count_if(written, is_called_so) == 1)
+      file = std::ranges::find_if(written, is_called_so);
+    return file == written.end() ? others(path) : NamedFile{file->first, file->second};
+  };
+}
+
 /// The workers of a job run what its master runs.
 bool is_replica(const LaunchCommand& container, const LaunchCommand& of) {
   return std::ranges::equal(container.words, of.words, {}, &ShellWord::text, &ShellWord::text);
@@ -143,14 +154,12 @@ Settings Reader::inherited(const Node& own, int depth) const {
 }
 
 std::optional<Reading> Reader::containers(const Node& node, std::string_view place) const {
-  const auto written = files_in(node);
-  const FindFile find = [&](const std::string& path) -> std::optional<NamedFile> {
-    const auto file = written.find(std::string(base_name(path)));
-    return file == written.end() ? find_(path) : NamedFile{file->first, file->second};
-  };
+  Files written = files_in(node);
+  const FindFile find = beside(written, find_);
   const Reader reader(find, depth_);
   std::optional<Reading> first;
   const std::vector<LaunchCommand> all = containers_in(node, place, find);
+  for (const LaunchCommand& launch : all) written.insert(launch.files.begin(), launch.files.end());
   for (const LaunchCommand& launch : all) {
     const ShellCommand command{launch.words, {}};
     if (!first) {
@@ -202,13 +211,11 @@ std::string with_sourced(std::string_view text, const FindFile& find) {
 }
 
 Reading Reader::command(std::string_view text, std::string_view place, const Settings& machines) const {
-  const Script script = parse_shell(with_sourced(text, find_), place);
+  Script script = parse_shell(with_sourced(text, find_), place);
+  for (const ShellCommand& command : script.commands) script.files.merge(unwrapped(command, place).files);
   Settings job = slurm_settings(script.directives, place);
   job.put(machines);
-  const FindFile find = [&](const std::string& path) -> std::optional<NamedFile> {
-    const auto written = script.files.find(path);
-    return written == script.files.end() ? find_(path) : NamedFile{path, written->second};
-  };
+  const FindFile find = beside(script.files, find_);
   const Reader reader(find, depth_);
   std::optional<Reading> first;
   ShellCommand asked;                  // that of the first

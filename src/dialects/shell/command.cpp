@@ -95,6 +95,7 @@ LaunchCommand within(LaunchCommand container, std::string_view place, int depth)
   }
   LaunchCommand inner = unwrapped({std::move(container.words), {}}, place, depth + 1);
   inner.launcher.put(container.launcher);
+  inner.files.merge(container.files);
   return inner;
 }
 
@@ -110,7 +111,7 @@ LaunchCommand of_image(LaunchCommand launch, bool named, std::string_view place)
   const ShellWord image = launch.words.front();
   const auto skipped = std::min<std::size_t>(named ? 2 : 1, launch.words.size());
   launch.words.erase(launch.words.begin(), launch.words.begin() + static_cast<std::ptrdiff_t>(skipped));
-  LaunchCommand container = container_launch(image, std::move(launch.words), place);
+  LaunchCommand container = container_launch(image, {std::move(launch.words), {}}, place);
   add_around(launch.launcher, container);
   return container;
 }
@@ -199,8 +200,9 @@ class Unwrapper {
       left = {{"bash", text->line}, {"-c", text->line}, *std::move(text)};
     }
     if (!runs_text(left)) return program();
-    launch_.words = without_shell({left[0], left[1], {with_gaps(left[2]), left[2].line}}, place_);
-    return within(std::move(launch_), place_, depth_);
+    LaunchCommand text = without_shell({left[0], left[1], {with_gaps(left[2]), left[2].line}}, place_);
+    text.launcher.put(launch_.launcher);
+    return within(std::move(text), place_, depth_);
   }
 
  private:

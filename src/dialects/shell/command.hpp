@@ -19,6 +19,7 @@ struct LaunchCommand {
   std::vector<ShellWord> words;           ///< program, or "-m module", first
   Settings launcher;                      ///< of torchrun, accelerate launch, deepspeed, srun: keys "torchrun.nnodes"
   std::vector<std::string> assumed = {};  ///< by whoever made a command of what a file says
+  Files files = {};                       ///< that its shell writes
 };
 
 /// Takes "env", "nohup", "torchrun ..." and the like away from the front.

@@ -234,7 +234,7 @@ void put(LaunchCommand& launch, std::string_view key, std::string text, const st
   if (!text.empty()) launch.launcher.put({std::string(key), std::move(text), {}, where, {}});
 }
 
-std::vector<ShellWord> container_words(const Node& container, std::string_view place) {
+LaunchCommand container_words(const Node& container, std::string_view place) {
   std::vector<ShellWord> words;
   for (const auto key : {"entrypoint", "command"}) add_words(container, key, place, words);
   add_words(container, "args", place, words);
@@ -277,34 +277,37 @@ void take_accelerators(const Node& container, LaunchCommand& launch) {
   }
 }
 
-LaunchCommand container_launch(const ShellWord& image, std::vector<ShellWord> words, std::string_view place) {
-  LaunchCommand launch;
+LaunchCommand container_launch(const ShellWord& image, LaunchCommand given, std::string_view place) {
   const auto* known = quantity::find_if_or_null(
       images, [&](const Image& each) { return image.text.find(each.name) != std::string::npos; });
+  const auto& words = given.words;
   const bool is_program = !words.empty() && words.front().unknown.empty() && !words.front().text.starts_with('-') &&
                           words.front().text.find('/') == std::string::npos;
   const bool named = !words.empty() && (is_program || words.front().text.starts_with("/"));
   if (known != nullptr && !named) {
-    for (auto& word : words_of(known->program, image.line)) launch.words.push_back(std::move(word));
+    const auto program = words_of(known->program, image.line);
+    given.words.insert(given.words.begin(), program.begin(), program.end());
   }
-  for (auto& word : words) launch.words.push_back(std::move(word));
   if (known != nullptr && known->tells_release)
-    put(launch, "container.version", version_of(image.text), place_of(place, image, image.text));
-  return launch;
+    put(given, "container.version", version_of(image.text), place_of(place, image, image.text));
+  return given;
 }
 
-std::vector<ShellWord> without_shell(std::vector<ShellWord> words, std::string_view place) {
-  if (words.size() < 3 || !base_name(words[0].text).ends_with("sh") || !words[1].text.starts_with("-")) return words;
-  const int line = words[2].line;
-  auto script = parse_shell(words[2].text, place);
-  if (script.commands.empty()) return words;
+LaunchCommand without_shell(std::vector<ShellWord> words, std::string_view place) {
+  LaunchCommand launch{std::move(words), {}};
+  const auto& said = launch.words;
+  if (said.size() < 3 || !base_name(said[0].text).ends_with("sh") || !said[1].text.starts_with("-")) return launch;
+  const int line = said[2].line;
+  auto script = parse_shell(said[2].text, place);
+  if (script.commands.empty()) return launch;
   const auto is_known = [&](const ShellCommand& command) {
     return starter_of(unwrapped(command, place).words).starter != nullptr;
   };
   const auto known = std::find_if(script.commands.rbegin(), script.commands.rend(), is_known);
-  auto found = std::move((known == script.commands.rend() ? script.commands.back() : *known).words);
-  for (auto& word : found) word.line = line;
-  return found;
+  launch.words = std::move((known == script.commands.rend() ? script.commands.back() : *known).words);
+  for (auto& word : launch.words) word.line = line;
+  launch.files = std::move(script.files);
+  return launch;
 }
 
 LaunchCommand docker_launch(const std::vector<ShellWord>& words, std::size_t from, std::string_view place) {
@@ -325,7 +328,7 @@ LaunchCommand docker_launch(const std::vector<ShellWord>& words, std::size_t fro
     if (script && option.key.starts_with(variable))
       inner[2].text.insert(0, assignment(option.key.substr(variable.size()), option.text, ';'));
   }
-  LaunchCommand launch = container_launch(words[at], std::move(inner), place);
+  LaunchCommand launch = container_launch(words[at], {std::move(inner), {}}, place);
   for (const Setting& option : options.all()) {
     if (!option.text.empty() && option.key != "entrypoint" && !is_mount(option)) launch.launcher.put(option);
   }

@@ -20,12 +20,12 @@ namespace llmcalc::dialects {
 
 /// The command that an image runs, with "container.gpus", "container.gpu" and "container.version" among the
 /// launcher's settings.
-/// \param words  the command given to it, or its arguments alone where the image has a command of its own
-LaunchCommand container_launch(const ShellWord& image, std::vector<ShellWord> words, std::string_view place);
+/// \param given  the command given to it, or its arguments alone where the image has a command of its own
+LaunchCommand container_launch(const ShellWord& image, LaunchCommand given, std::string_view place);
 
-/// "/bin/sh -c 'text'": the command of the text that starts a known program, or else its last. Any other words stay as
-/// they are.
-std::vector<ShellWord> without_shell(std::vector<ShellWord> words, std::string_view place);
+/// "/bin/sh -c 'text'": the command of the text that starts a known program, or else its last, and the files that the
+/// text writes. Any other words stay as they are.
+LaunchCommand without_shell(std::vector<ShellWord> words, std::string_view place);
 
 /// The words of "docker run [options] image [command]" from behind the verb.
 LaunchCommand docker_launch(const std::vector<ShellWord>& words, std::size_t from, std::string_view place);
@@ -62,7 +62,7 @@ void put(LaunchCommand& launch, std::string_view key, std::string text, const st
 
 /// The words of `entrypoint`, `command` and `args`, with the container's variables in the place of "$(NAME)". Of a text
 /// for a shell the words of the program that is known, or else of its last command.
-std::vector<ShellWord> container_words(const Node& container, std::string_view place);
+LaunchCommand container_words(const Node& container, std::string_view place);
 
 /// Variables as "NAME=value" in a list, as a table, or as Kubernetes' tables of name and value.
 void take_variables(const Node& container, LaunchCommand& launch);
@@ -81,7 +81,7 @@ struct Surroundings {
 };
 
 /// The files that ConfigMaps hold, which containers find in folders of their own.
-std::map<std::string, std::string> files_in(const Node& manifests);
+Files files_in(const Node& manifests);
 
 /// Those of an object on top of those around it.
 void take_nodes(const Node& node, Surroundings& around);

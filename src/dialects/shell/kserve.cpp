@@ -83,9 +83,9 @@ LaunchCommand model_launch(const Node& predictor, const Node& model, const Node*
   const Node* image = runtime == nullptr ? nullptr : runtime->find("image");
   const ShellWord name = image_word(image, image_of_format(model), model);
   if (name.text.empty()) return {};
-  auto words = runtime == nullptr ? std::vector<ShellWord>() : container_words(*runtime, place);
-  for (auto& word : container_words(model, place)) words.push_back(std::move(word));
-  LaunchCommand launch = container_launch(name, std::move(words), place);
+  LaunchCommand given = runtime == nullptr ? LaunchCommand() : container_words(*runtime, place);
+  quantity::append(given.words, container_words(model, place).words);
+  LaunchCommand launch = container_launch(name, std::move(given), place);
   add_model(launch, model.find("storageUri"));
   const Node* worker = predictor.find("workerSpec");
   add_option(launch, "--tensor-parallel-size", below(worker, {"tensorParallelSize"}));
@@ -196,10 +196,11 @@ LaunchCommand role_launch(const Node& file, const Node& role, std::string_view p
                                   std::pair{"DP_SIZE_LOCAL", "dataLocal"}, std::pair{"LWS_GROUP_SIZE", "workers"}})
     add_variable(name, below(ranks, {key}), container);
   const Node* image = container.find("image");
-  auto words = container_words(container, place);
+  LaunchCommand given = container_words(container, place);
   const bool is_written = container.find("command") != nullptr;
-  if (!is_written) words.insert(words.begin(), {{"vllm", line_of(role.where), {}}, {"serve", line_of(role.where), {}}});
-  LaunchCommand launch = container_launch(image_word(image, "vllm", role), std::move(words), place);
+  if (!is_written)
+    given.words.insert(given.words.begin(), {{"vllm", line_of(role.where), {}}, {"serve", line_of(role.where), {}}});
+  LaunchCommand launch = container_launch(image_word(image, "vllm", role), std::move(given), place);
   take_variables(container, launch);
   take_accelerators(container, launch);
   if (!is_written) add_named_model(launch, file.find("modelArtifacts"));

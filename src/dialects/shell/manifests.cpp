@@ -159,8 +159,8 @@ void assume_one_of(const Node* copies, LaunchCommand& launch) {
       fmt::format("one of {} replicas ({}): each is a server of its own", copies->text, copies->where));
 }
 
-std::map<std::string, std::string> files_in(const Node& manifests) {
-  std::map<std::string, std::string> files;
+Files files_in(const Node& manifests) {
+  Files files;
   const auto take = [&](const Node& object) {
     const Node* kind = object.find("kind");
     const Node* data = object.find("data");

@@ -323,12 +323,14 @@ void Shell::read_redirection() {
   const bool here = peek() == '<' && peek(1) == '<' && peek(2) != '<';
   const bool feeds = rest().starts_with("<<<");
   const bool writes = peek() == '>' && peek(1) != '&';
+  const bool adds = rest().starts_with(">>");
   while (peek() == '<' || peek() == '>' || peek() == '&' || peek() == '-') next();
   while (peek() == ' ' || peek() == '\t') next();
   const bool quoted = peek() == '\'' || peek() == '"' || peek() == '\\';
   const Words target = read_words();
   if (target.empty()) return;
-  if (writes) written_ = target.front().text;
+  if (writes) written_ = with_gaps(target.front());
+  if (writes) adds_ = adds;
   if (feeds) fed_ = target.front();
   if (here) document_ = HereDocument{target.front().text, !quoted, {}};
 }
@@ -354,20 +356,24 @@ void Shell::keep_file() {
   if (document) document->text.line = words_.back().line;
   const std::string& program = words_.front().text;
   if (program == "read" && document) set(words_.back().text, {document->text});
-  if (name.empty()) return;
+  if (name.empty() || (adds_ && reach() == Reach::maybe)) return;
+  const auto keep = [&](const std::string& text) {
+    count(text.size());
+    std::string& file = script_.files[name];
+    if (!adds_) file.clear();
+    file += text;
+  };
   if (program == "cat" && document) {
-    script_.files[name] = with_gaps(document->text);
+    keep(with_gaps(document->text));
     kept_[std::string(quantity::without_start(name, "./"))] = {script_.files[name], document->first_line};
   }
-  if (program == "printf" && words_.size() == 2) script_.files[name] = with_line_ends(words_[1].text);
+  if (program == "printf" && words_.size() == 2) keep(with_line_ends(words_[1].text));
   if (program != "echo") return;
   std::string text;
-  for (std::size_t i = 1; i < words_.size(); ++i) {
-    if (i == 1 && (words_[i].text == "-e" || words_[i].text == "-n")) continue;
+  const bool is_option = words_.size() > 1 && (words_[1].text == "-e" || words_[1].text == "-n");
+  for (std::size_t i = is_option ? 2 : 1; i < words_.size(); ++i)
     text.append(text.empty() ? "" : " ").append(words_[i].text);
-  }
-  count(text.size());
-  script_.files[name] = std::move(text);
+  keep(is_option && words_[1].text == "-n" ? text : text + "\n");
 }
 
 }  // namespace llmcalc::dialects

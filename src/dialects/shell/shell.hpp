@@ -35,10 +35,12 @@ struct ShellCommand {
   std::map<std::string, ShellWord> environment;  ///< those of the variables it starts with that launchers read
 };
 
+using Files = std::map<std::string, std::string>;
+
 struct Script {
   std::vector<ShellCommand> commands;
-  std::vector<ShellWord> directives;         ///< what follows #SBATCH, a line each
-  std::map<std::string, std::string> files;  ///< written by `cat > NAME <<END` and `echo TEXT > NAME`
+  std::vector<ShellWord> directives;  ///< what follows #SBATCH, a line each
+  Files files;                        ///< written by `cat > NAME <<END` and `echo TEXT > NAME`
 };
 
 /// \throws quantity::BadInput with the line of a quote or an expansion that is not closed

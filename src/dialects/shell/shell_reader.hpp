@@ -214,6 +214,7 @@ class Shell : private ShellWords {
   std::vector<std::pair<std::string, Words>> pending_;
   std::map<std::string, ShellWord> environment_;      ///< variables set so far that launchers read
   std::string written_;                               ///< what the output of the command at hand goes to
+  bool adds_ = false;                                 ///< behind what stands there
   std::optional<HereDocument> document_;              ///< that it is fed with
   std::optional<ShellWord> fed_;                      ///< the same, behind "<<<"
   int loops_ = 0;                                     ///< that are open
