@@ -185,12 +185,11 @@ Started starter_of(const std::vector<ShellWord>& words) {
 }
 
 std::string_view algorithm_named_in(std::string_view program) {
-  const auto name = base_name(program);
+  const std::string name = quantity::to_lower(base_name(program));
   if (name.find('.') == name.npos) return {};  // "dpo.py", and "-m project.dpo"
-  for (const auto part : quantity::pieces_of(name, "_-.")) {
-    if (quantity::contains(preferences, part)) return part;
-  }
-  return {};
+  const auto parts = quantity::pieces_of(name, "_-.");
+  const auto named = std::ranges::find_first_of(parts, preferences);
+  return named == parts.end() ? std::string_view() : *std::ranges::find(preferences, *named);
 }
 
 }  // namespace llmcalc::dialects
