@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
 #include <utility>
 
 namespace llmcalc::timing {
@@ -31,14 +32,17 @@ struct Switch {
 constexpr Switch switches[] = {
 #include "links/pcie.inc"
 };
+constexpr Switch hosts[] = {
+#include "links/host.inc"
+};
 
 /// Cards on one PCIe switch pass data round at the rate of a pair, however many they are; what grows is the time of the
 /// smallest message, which was measured. Eight of the measured L40S sat behind two sockets without access to each
 /// other, where rates fall to 1 to 2 GB/s: that is a host, not the accelerator.
-constexpr Collectives times_on_switch() {
+constexpr Collectives times_by_pair(std::span<const Switch> pairs) {
   Collectives times{};
   Curve* curve = times.data();
-  for (const auto& [least_of_4, least_of_8, pair] : switches) {
+  for (const auto& [least_of_4, least_of_8, pair] : pairs) {
     *curve++ = pair;
     for (const auto& [ranks, least] : {std::pair(4.0, least_of_4), {8.0, least_of_8}}) {
       for (std::size_t i = 0; i < pair.size(); ++i)
@@ -49,17 +53,26 @@ constexpr Collectives times_on_switch() {
   return times;
 }
 
-constexpr FabricCurves nvlink3{"NVLink 3 of A100 SXM", quantity::gigabytes_per_second(300), nvlink3_times};
-constexpr FabricCurves nvlink4{"NVLink 4 of H100 SXM", quantity::gigabytes_per_second(450), nvlink4_times};
-constexpr FabricCurves nvlink5{"NVLink 5 of B200 SXM", quantity::gigabytes_per_second(900), nvlink5_times};
-constexpr FabricCurves pcie{"PCIe 4 of two L40S", quantity::gigabytes_per_second(31.5), times_on_switch()};
+constexpr FabricCurves nvlink3{"NVLink 3 of A100 SXM (NVIDIA AIConfigurator)", quantity::gigabytes_per_second(300),
+                               nvlink3_times};
+constexpr FabricCurves nvlink4{"NVLink 4 of H100 SXM (NVIDIA AIConfigurator)", quantity::gigabytes_per_second(450),
+                               nvlink4_times};
+constexpr FabricCurves nvlink5{"NVLink 5 of B200 SXM (NVIDIA AIConfigurator)", quantity::gigabytes_per_second(900),
+                               nvlink5_times};
+constexpr FabricCurves pcie{"PCIe 4 of two L40S (NVIDIA AIConfigurator)", quantity::gigabytes_per_second(31.5),
+                            times_by_pair(switches)};
+constexpr FabricCurves host{"two RTX 2080 Ti by the host's memory (Anthony-Hoo.github.io)",
+                            quantity::gigabytes_per_second(15.8), times_by_pair(hosts)};
 
 }  // namespace
 
 bool has_fabric(const spec::Accelerator& gpu) { return gpu.link && (!gpu.pcie || *gpu.link > *gpu.pcie); }
 
+/// Cards that do not reach each other's memory write to the host's and read there (NCCL src/transport/shm.cc).
+const FabricCurves& board_curves(const spec::Accelerator& gpu) { return gpu.peers ? pcie : host; }
+
 const FabricCurves& link_curves(const spec::Accelerator& gpu) {
-  if (!has_fabric(gpu)) return pcie;
+  if (!has_fabric(gpu)) return board_curves(gpu);
   if (!gpu.generation.can(spec::Ability::multicast)) return nvlink3;
   for (const FabricCurves* curves : {&nvlink5, &nvlink4}) {
     if (*gpu.link >= curves->link) return *curves;
@@ -104,7 +117,7 @@ double growth(Collective kind, const FabricCurves& curves, std::int64_t ranks) {
 
 Links::Links(const spec::Accelerator& gpu)
     : link_{&link_curves(gpu), link_curves(gpu).link / link_bandwidth(gpu)},
-      board_{&pcie, pcie.link / board_bandwidth(gpu)},
+      board_{&board_curves(gpu), board_curves(gpu).link / board_bandwidth(gpu)},
       joined_(has_fabric(gpu) ? gpu.joined : 0) {}
 
 quantity::Seconds Links::collective(Collective kind, quantity::Bytes size, std::int64_t ranks,

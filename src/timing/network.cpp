@@ -195,7 +195,7 @@ std::string link_source(const spec::Accelerator& gpu) {
   const FabricCurves& curves = link_curves(gpu);
   const double own = quantity::in_gigabytes_per_second(link_bandwidth(gpu));
   const double measured = quantity::in_gigabytes_per_second(curves.link);
-  std::string text = fmt::format("in a node: NCCL measured on {} (NVIDIA AIConfigurator)", curves.name);
+  std::string text = fmt::format("in a node: NCCL measured on {}", curves.name);
   if (own != measured) text += fmt::format(", scaled from {:g} to {:g} GB/s a link", measured, own);
   return text;
 }

@@ -70,6 +70,7 @@ struct Board {
   double link;
   double pcie;
   double tflops;
+  int peers;  ///< whether one card reaches the memory of another
 };
 
 constexpr ProductCurve products[] = {
@@ -185,11 +186,12 @@ const std::array<double, message_sizes>& all_reduce_of(const Board& board, std::
   return *times;
 }
 
-/// The slowest of measured parts with a link of their own, or without.
+/// The slowest of measured parts that reach their peers by a link of their own, or without.
 /// \param sign  -1 for the fastest
 const Board& slowest(bool linked, double sign = 1) {
   return *std::ranges::min_element(boards, {}, [&](const Board& board) {
-    return (board.pcie == 0) == linked ? sign * board.link : std::numeric_limits<double>::infinity();
+    return (board.pcie == 0) == linked && board.peers != 0 ? sign * board.link
+                                                           : std::numeric_limits<double>::infinity();
   });
 }
 
@@ -266,14 +268,17 @@ void ServingKernels::take_attention(const spec::Accelerator& gpu, std::string_vi
   }
 }
 
-/// Parts with no link of their own exchange over PCIe, as the measured cards do.
+/// Ranks that no link joins exchange over PCIe, as parts with no link of their own do: a bridge joins a pair.
 void ServingKernels::take_links(const spec::Accelerator& gpu) {
-  const double own = quantity::in_gigabytes_per_second(link_bandwidth(gpu));
-  if (!has_fabric(gpu)) return take_pcie(own);
+  const double pcie = quantity::in_gigabytes_per_second(board_bandwidth(gpu));
+  gpu.peers ? take_pcie(pcie) : take_host(pcie);
+  if (!has_fabric(gpu)) return;
   const Board* board = &board_of(measured_on_);
   if (board->pcie > 0) board = &slowest(true);
-  link_slowdown_ = board->link / own;
-  for (std::size_t i = 0; i < groups; ++i) all_reduce_[i] = all_reduce_of(*board, i);
+  const double slowdown = board->link / quantity::in_gigabytes_per_second(*gpu.link);
+  for (std::size_t i = 0; i < groups; ++i) {
+    if (gpu.joined == 0 || std::int64_t{2} << i <= gpu.joined) all_reduce_[i] = {all_reduce_of(*board, i), slowdown};
+  }
 }
 
 /// Between the two measured rates times lie on a line in the time of a byte, beyond them only what moves takes longer
@@ -283,13 +288,27 @@ void ServingKernels::take_pcie(double own) {
   const Board& older = slowest(false);
   const Board& newer = slowest(false, -1);
   const double between = std::clamp(own, older.link, newer.link);
-  link_slowdown_ = between / own;
   const double share = (1.0 / older.link - 1.0 / between) / (1.0 / older.link - 1.0 / newer.link);
   for (std::size_t i = 0; i < groups; ++i) {
     const auto& slow = all_reduce_of(older, i);
     const auto& fast = all_reduce_of(newer, i);
+    all_reduce_[i].slowdown = between / own;
     for (std::size_t size = 0; size < sizes; ++size)
-      all_reduce_[i][size] = std::lerp(slow[size], std::min(slow[size], fast[size]), share);
+      all_reduce_[i].times[size] = std::lerp(slow[size], std::min(slow[size], fast[size]), share);
+  }
+}
+
+/// Cards that do not reach each other's memory write to the host's and read there (NCCL src/transport/shm.cc): a pair
+/// was measured. A ring of more passes on as much more, and takes the latency of a pair for each doubling: 35 us for
+/// eight, where eight RTX 4090 take 42 (NVIDIA/nccl issue 1530).
+void ServingKernels::take_host(double own) {
+  const Board& board = *std::ranges::find(boards, 0, &Board::peers);
+  const auto& pair = all_reduce_of(board, 0);
+  for (std::size_t i = 0; i < groups; ++i) {
+    const double moves = ring_share(static_cast<double>(std::int64_t{2} << i)) / ring_share(2);
+    all_reduce_[i].slowdown = board.link / own;
+    for (std::size_t size = 0; size < sizes; ++size)
+      all_reduce_[i].times[size] = static_cast<double>(i + 1) * pair[0] + moves * (pair[size] - pair[0]);
   }
 }
 
@@ -349,7 +368,7 @@ quantity::Seconds ServingKernels::mixture_by(const Product& curve, const Mixture
 quantity::Seconds ServingKernels::all_reduce(double bytes, std::int64_t ranks) const {
   if (ranks <= 1) return microseconds(0);
   const std::size_t group = ranks <= 2 ? 0 : ranks <= 4 ? 1 : 2;
-  const auto& curve = all_reduce_[group];
+  const auto& [curve, slowdown] = all_reduce_[group];
   const double least = curve.front();
   double time = least;
   int exponent = 0;
@@ -363,7 +382,7 @@ quantity::Seconds ServingKernels::all_reduce(double bytes, std::int64_t ranks) c
   }
   constexpr double most = 8;
   const double rounds = std::max(1.0, quantity::log2(static_cast<double>(ranks)) / quantity::log2(most));
-  return microseconds(least * rounds + (time - least) * link_slowdown_);
+  return microseconds(least * rounds + (time - least) * slowdown);
 }
 
 quantity::Seconds ServingKernels::stream(double bytes) const { return microseconds(bytes / (stream_share_ * bytes_)); }

@@ -86,10 +86,15 @@ class ServingKernels {
   void take_mixtures(const spec::Accelerator& gpu, std::string_view engine);
   void take_links(const spec::Accelerator& gpu);
   void take_pcie(double own);
+  void take_host(double own);
 
   static constexpr std::size_t kinds = 8;
   static constexpr std::size_t sizes = 17;
   static constexpr std::size_t groups = 3;  ///< 2, 4 and 8 ranks
+  struct Reduced {
+    std::array<double, sizes> times{};
+    double slowdown = 1.0;  ///< of what moves, beside the measured link
+  };
   std::string_view measured_on_;
   bool is_measured_ = false;
   double bytes_ = 0;         ///< of memory in a microsecond, of the data sheet
@@ -100,8 +105,7 @@ class ServingKernels {
   std::array<Decode, 2> decode_latent_{};
   std::array<Prompt, 2> prompt_{};
   std::array<Prompt, 2> prompt_latent_{};
-  std::array<std::array<double, sizes>, groups> all_reduce_{};
-  double link_slowdown_ = 1.0;
+  std::array<Reduced, groups> all_reduce_{};
 };
 
 }  // namespace llmcalc::timing

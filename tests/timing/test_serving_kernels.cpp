@@ -162,6 +162,45 @@ TEST_CASE("a card with the measured PCIe exchanges in the measured time", "[serv
     CHECK(us(kernels.all_reduce(1 << 20, ranks)) == Approx(measured));
 }
 
+// nccl-tests of two RTX 2080 Ti without a bridge (Anthony-Hoo.github.io
+// posts/AutoDL_Multi-GPU_Interconnection_Test.md), eight RTX 4090 of 8 bytes (NVIDIA/nccl issue 1530). Two RTX 5090
+// read a token of a model of 40 layers and 2,048 faster where a patched driver lets them reach each other, by 8.3 us
+// of 10,000 and 17.4 of 90,000 (noonghunna/club-3090 issue 873).
+TEST_CASE("cards that do not reach each other's memory exchange through the host's", "[serving]") {
+  const auto card = [](const char* gpu, bool peers) {
+    auto found = *test::question_of(std::string("--model llama-3-8b --gpu ") + gpu).gpu;
+    found.link.reset();
+    if (peers) found.peers = true;
+    return ServingKernels(found, "vllm");
+  };
+  CHECK(us(card("rtx-2080-ti", false).all_reduce(1 << 20, 2)) == Approx(279.5));
+  CHECK(us(card("rtx-2080-ti", false).all_reduce(1 << 12, 2)) == Approx(11.79));
+  CHECK(us(card("rtx-4090", false).all_reduce(8, 8)) == Approx(42).epsilon(0.2));
+  const auto spared = [&](double tokens) {
+    const double bytes = tokens * 2 * 2048;
+    return us(card("rtx-5090", false).all_reduce(bytes, 2)) - us(card("rtx-5090", true).all_reduce(bytes, 2));
+  };
+  CHECK(81 * spared(8192) / 8192 > 8.3);
+  CHECK(81 * spared(8192) / 8192 < 17.4);
+  for (const char* gpu : {"rtx-2080-ti", "rtx-3090", "rtx-4090", "rtx-5090"}) {
+    for (const int ranks : {2, 4}) {  // the eight L40S that were measured did not reach each other either
+      for (double bytes = 256; bytes < 1e9; bytes *= 1.7)
+        CHECK(us(card(gpu, false).all_reduce(bytes, ranks)) > us(card(gpu, true).all_reduce(bytes, ranks)));
+    }
+  }
+}
+
+TEST_CASE("a bridge carries all-reduces of the pair that it joins", "[serving]") {
+  auto card = *test::question_of("--model llama-3-8b --gpu rtx-3090").gpu;
+  const ServingKernels bridged(card, "vllm");
+  card.link.reset();
+  const ServingKernels apart(card, "vllm");
+  for (const double bytes : {1e4, 1e6, 1e8}) {
+    CHECK(us(bridged.all_reduce(bytes, 2)) < us(apart.all_reduce(bytes, 2)));
+    CHECK(us(bridged.all_reduce(bytes, 4)) == us(apart.all_reduce(bytes, 4)));
+  }
+}
+
 // Operands for which a part has no units are widened: what remains is that fewer bytes are read.
 TEST_CASE("narrow weights on a part without narrow units cost their bytes", "[serving]") {
   const ServingKernels kernels = kernels_of("a100-80-sxm");

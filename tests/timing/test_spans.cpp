@@ -112,3 +112,12 @@ TEST_CASE("a bridge joins a pair, and more than a pair use PCIe") {
   };
   CHECK(rate(2) > 2.0 * rate(4));
 }
+
+// nccl-tests of two RTX 2080 Ti, 1 GiB: twice the largest size of the table.
+TEST_CASE("a pair that does not reach its other's memory reduces through the host's") {
+  auto gpu = part(15.8, 15.8, 100);
+  gpu.peers = false;
+  const Network network(gpu, spread_over(2, 1));
+  const auto time = network.collective(layers::Collective::all_reduce, quantity::gib(1), GroupSpan{2, 2, 1});
+  CHECK(quantity::in_seconds(time) == Approx(0.2686).epsilon(0.001));
+}

@@ -33,6 +33,7 @@ struct Accelerator {
   std::optional<quantity::Bandwidth> pcie;       ///< to the host, one direction
   std::optional<quantity::Bandwidth> host_link;  ///< to the host where it is faster than PCIe, one direction
   std::int64_t joined = 0;                       ///< accelerators that `link` joins; 0: those of a node
+  bool peers = true;                             ///< whether over PCIe one reaches the memory of another
   std::int64_t gpus_per_node = 1;
   std::int64_t slices = 0;                     ///< instances that MIG cuts it into at most; 0: none
   std::optional<quantity::Bytes> host_memory;  ///< one accelerator's share of its machine's; 0: they are one memory

@@ -40,6 +40,7 @@ bool has_fabric(const spec::Accelerator& gpu);
 /// The measured fabric of the same or the next slower NVLink; the rest of the difference is bandwidth. Fabrics whose
 /// switch reduces nothing are like NVLink 3.
 const FabricCurves& link_curves(const spec::Accelerator& gpu);
+const FabricCurves& board_curves(const spec::Accelerator& gpu);  ///< of PCIe
 
 quantity::Bandwidth link_bandwidth(const spec::Accelerator& gpu);
 quantity::Bandwidth board_bandwidth(const spec::Accelerator& gpu);  ///< of PCIe
