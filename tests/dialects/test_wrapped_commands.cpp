@@ -176,6 +176,16 @@ TEST_CASE("of several accelerators that would do a task is read as one for the f
   CHECK(machine_of("[H100:8, L40S:2]") != first);
 }
 
+TEST_CASE("an interpreter that nobody knows runs the module behind it") {
+  for (const std::string before : {"\"$PYTHON\" -m ", "nohup $PY -m ", "CUDA_VISIBLE_DEVICES=0 ${PYTHON_BIN} -m "}) {
+    const auto command = before + "vllm.entrypoints.openai.api_server --model a/b --tensor-parallel-size 2\n";
+    CAPTURE(command);
+    const auto reading = test::read_alone(command, "run.sh");
+    test::check_terms(reading, "model=a/b tp=2");
+    CHECK(reading.unread.empty());
+  }
+}
+
 TEST_CASE("copies, ranks and stages of a command multiply to its accelerators") {
   const std::vector<std::string> starts{"vllm serve Qwen/Qwen3-8B",
                                         "python -m sglang.launch_server --model-path Qwen/Qwen3-8B"};

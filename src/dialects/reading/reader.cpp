@@ -84,8 +84,8 @@ Reading Reader::file(std::string_view text, std::string_view place) const {
   if (auto measured = read_memory_snapshot(text, place)) return *std::move(measured);
   refuse_large(text, place);
   if (is_pickled(text)) return pickled(text, place);
-  const bool is_script = looks_like_shell(text) && text.substr(0, text.find('\n')).find("python") == text.npos;
-  if (is_script) return command(text, place);
+  const bool looks = looks_like_shell(text) || place.ends_with(".sh");
+  if (looks && text.substr(0, text.find('\n')).find("python") == text.npos) return command(text, place);
   if (auto cards = read_nvidia_smi(text, place)) return *std::move(cards);
   if (auto packages = read_requirements(text, place)) return *std::move(packages);
   const bool is_recipe = text.find("\ncompatible_strategies:") != text.npos;  // of vLLM's, whose guide has others

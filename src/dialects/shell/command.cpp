@@ -234,15 +234,17 @@ class Unwrapper {
     return nullptr;
   }
 
-  /// "sh llama-server", "entrypoint.sh vllm serve": a shell, or a script that runs what it is handed.
+  /// "sh llama-server", "entrypoint.sh vllm serve", "$PYTHON -m module": a shell, a script that runs what it is handed,
+  /// or what nobody knows in front of what everybody does.
   bool hands_on() const {
     if (at_ + 1 >= words_.size()) return false;
     const auto name = program_name(words_[at_].text);
-    const bool is_script = name.ends_with(".sh") || name == "bash" || name == "sh";
+    const bool is_script = name.empty() || name.ends_with(".sh") || name == "bash" || name == "sh";
+    const std::size_t more = name.empty() && words_[at_ + 1].text == "-m" ? 2 : 1;
     const auto starts = [&](std::size_t from) {
       return starter_of({words_.begin() + static_cast<std::ptrdiff_t>(from), words_.end()}).starter != nullptr;
     };
-    return is_script && !starts(at_) && starts(at_ + 1);
+    return is_script && at_ + more < words_.size() && !starts(at_) && starts(at_ + more);
   }
 
   /// The words that are left, without the interpreter.
