@@ -129,6 +129,7 @@ struct Op {
   quantity::Bytes moved_backward{};
   quantity::Bytes workspace_forward{};   ///< alive only while the operation runs forward
   quantity::Bytes workspace_backward{};  ///< alive only while it runs backward
+  quantity::Bytes scratch_tensor{};      ///< the largest tensor of either; 0: each is one
 
   SmallList<TensorId, 3> held{};  ///< kept by the framework's local variables until this operation has run forward
 

@@ -21,13 +21,13 @@ bool falls_back_to_eager(const Context& c) {
 
 /// Scratch of the FlashAttention-2 backward: fp32 dQ rounded up to 128 rows and 32 columns a head, one fp32 a row and
 /// head, and dK, dV expanded to all query heads (flash-attention csrc/flash_attn/flash_api.cpp, mha_bwd).
-quantity::Bytes flash_backward_workspace(const Context& c, const CoreAttention& core, const Value& q, const Value& k) {
+void flash_backward_workspace(const Context& c, const CoreAttention& core, const Value& q, const Value& k, Op& op) {
   const std::int64_t rows = quantity::ceil_to(core.positions, 128);
   const std::int64_t dim = quantity::ceil_to(core.qk_dim, 32);
-  std::int64_t elements = product(c.batch, rows, core.heads, dim) + product(c.batch, rows, core.heads);
-  std::int64_t expanded = 0;
-  if (k.columns < q.columns) expanded = product(2, q.rows, q.columns, c.width);
-  return quantity::bytes(product(4, elements) + expanded);
+  op.scratch_tensor = quantity::bytes(product(4, c.batch, rows, core.heads, dim));
+  std::int64_t beside = product(4, c.batch, rows, core.heads);
+  if (k.columns < q.columns) beside += product(2, q.rows, q.columns, c.width);
+  op.workspace_backward = op.scratch_tensor + quantity::bytes(beside);
 }
 
 /// Queries, keys and values are narrowed before the kernel, and the gradient of its output backward; gradients are
@@ -159,7 +159,7 @@ Value fused_attention(BlockBuilder& b, const CoreAttention& core, const Heads& h
         flops(square * share * static_cast<double>(core.qk_dim) / static_cast<double>(core.qk_dim + core.v_dim));
   }
   if (c.training.fp8_attention) quantize_heads(b, heads, out);
-  if (c.profile.kernels.have_workspace) op.workspace_backward = flash_backward_workspace(c, core, q, k);
+  if (c.profile.kernels.have_workspace) flash_backward_workspace(c, core, q, k, op);
   if (c.cp > 1 && !c.spreads_heads) pass_round(c, heads, out, op);
   b.append(op);
   if (c.cp > 1 && !c.spreads_heads && c.profile.attention.merges_ring_steps) merge_steps(b, heads, out);

@@ -16,6 +16,7 @@ double multiply_add_flops(std::int64_t rows, std::int64_t inputs, std::int64_t o
 void add_workspace(Op& op, quantity::Bytes size) {
   op.workspace_forward += size;
   op.workspace_backward += size;
+  op.scratch_tensor = std::max(op.scratch_tensor, size);
 }
 
 /// Beside the gathered input, which the weight's gradient needs again, the backward pass has the input's gradient at
@@ -23,6 +24,7 @@ void add_workspace(Op& op, quantity::Bytes size) {
 /// LinearWithGradAccumulationAndAsyncCommunication.backward).
 void gather_around(Op& op, quantity::Bytes whole, bool needs_gradient) {
   op.workspace_forward += whole;
+  op.scratch_tensor = std::max(op.scratch_tensor, whole);
   if (op.backward_weight > flops(0)) op.workspace_backward += whole;
   if (needs_gradient) op.workspace_backward += whole;
 }

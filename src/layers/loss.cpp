@@ -108,6 +108,7 @@ void tiled_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   const bool widens_head = w.trainable && w.dtype != formats::Dtype::fp32;
   op.outputs = {kept.id};
   op.kernel_recompute = op.forward;
+  op.scratch_tensor = tile;
   op.workspace_forward = tile + narrowed;
   op.workspace_backward = op.workspace_forward + bytes(product(x.rows, x.columns, fp32_width)) +
                           bytes(widens_head ? product(w.elements, fp32_width) : 0);

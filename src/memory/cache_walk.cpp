@@ -53,7 +53,6 @@ class CacheWalk {
   void adopt_kept(std::size_t position);
   void update(bool makes_states);
   void update_weight(const layers::Weight& weight, bool makes_states, std::vector<Place>& temporaries);
-  void pass_scratch(std::int64_t all, std::int64_t wide);
   program::States states_of(const layers::Weight& weight) const;
   bool is_layer(std::size_t position) const { return position > 0 && position + 1 < program_.sequence.size(); }
   bool leaves(std::size_t position) const;
@@ -297,7 +296,8 @@ Place CacheWalk::backward(std::size_t position, const WeightGradients& gradients
   return of_input;
 }
 
-/// The optimizer's states of a tensor are one or two, and stay; temporaries stay until all tensors are updated.
+/// The optimizer's states of a tensor are one or two, and stay; temporaries stay until all tensors are updated. What
+/// its update needs meanwhile are tensors no larger than it is in fp32.
 void CacheWalk::update_weight(const layers::Weight& weight, bool makes_states, std::vector<Place>& temporaries) {
   const program::States states = states_of(weight);
   const std::int64_t tensors = program::tensors_of(weight);
@@ -313,16 +313,9 @@ void CacheWalk::update_weight(const layers::Weight& weight, bool makes_states, s
       temporaries.push_back(allocator_.allocate(in_bytes(states.gradient_copies) / tensors));
     }
     if (profile_.kernels.have_workspace) {
-      pass_scratch(in_bytes(states.update_scratch) / tensors, layers::fp32_width * weight.elements / tensors);
+      allocator_.touch(in_bytes(states.update_scratch) / tensors, layers::fp32_width * weight.elements / tensors);
     }
   }
-}
-
-/// Scratch memory of a tensor's update, in tensors no larger than it is in fp32.
-void CacheWalk::pass_scratch(std::int64_t all, std::int64_t wide) {
-  std::vector<Place> scratch;
-  for (std::int64_t left = all; left > 0; left -= wide) scratch.push_back(allocator_.allocate(std::min(left, wide)));
-  for (const Place place : scratch) allocator_.free(place);
 }
 
 void CacheWalk::update(bool makes_states) {

@@ -120,8 +120,14 @@ CachingAllocator::Place CachingAllocator::allocate(std::int64_t bytes) {
   return place;
 }
 
-void CachingAllocator::touch(std::int64_t bytes) {
+void CachingAllocator::touch(std::int64_t bytes, std::int64_t largest) {
   if (bytes <= 0) return;
+  if (largest > 0 && largest < bytes) {
+    const Place first = allocate(largest);
+    touch(bytes - largest, largest);
+    free(first);
+    return;
+  }
   const std::int64_t size = round_size(bytes);
   auto& free = pool(is_small(size));
   if (fitting(free, size) == free.end()) list(take_segment(size));

@@ -27,7 +27,8 @@ class CachingAllocator {
   Place allocate(std::int64_t bytes);
   void free(Place place, std::int64_t bytes = 0);
   /// Something that is freed before anything else is allocated: a free block that it fits is as it was.
-  void touch(std::int64_t bytes);
+  /// \param largest  of the tensors that it is made of; 0: it is one
+  void touch(std::int64_t bytes, std::int64_t largest = 0);
 
   /// Something that stays until end_left().
   void leave(std::int64_t bytes) { left_.push_back(allocate(bytes)); }

@@ -107,6 +107,19 @@ TEST_CASE("what is passed over takes no more than what is allocated and freed") 
   CHECK(touched.highest_reserved() == freed.highest_reserved());
 }
 
+TEST_CASE("scratch memory of several tensors takes a block for each, where one tensor finds none") {
+  for (const std::int64_t largest : {std::int64_t{0}, 100 * mib}) {
+    CachingAllocator allocator(unlimited);
+    const auto first = allocator.allocate(100 * mib);
+    const auto second = allocator.allocate(60 * mib);
+    allocator.free(first);
+    allocator.free(second);
+    allocator.touch(160 * mib, largest);
+    CHECK(allocator.highest_reserved() == (largest > 0 ? 160 : 320) * mib);
+    CHECK(allocator.highest_allocated() == 160 * mib);
+  }
+}
+
 TEST_CASE("whatever comes and goes, in the end all of it can go back") {
   std::mt19937 draw(11);
   for (int round = 0; round < 50; ++round) {

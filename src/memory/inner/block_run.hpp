@@ -25,7 +25,7 @@ void run_group(const layers::Block& block, const Lifetimes& lifetimes, std::uint
       if (lifetimes.last_use[id] <= static_cast<std::int32_t>(i) && !keeps(id)) alive.end(id);
     };
     for (const layers::TensorId id : op.outputs) alive.start(id);
-    store.touch(quantity::in_bytes(op.workspace_forward));
+    store.touch(quantity::in_bytes(op.workspace_forward), quantity::in_bytes(op.scratch_tensor));
     for (const layers::TensorId id : op.inputs) end_if_done(id);
     for (const layers::TensorId id : op.held) end_if_done(id);
     for (const layers::TensorId id : op.outputs) end_if_done(id);
@@ -161,7 +161,7 @@ void BackwardRun<Store>::step(const Op& op) {
     if (op.gradient_in_place) forget_saved(op);
     make_input_gradients(op);
     make_weight_gradient(op);
-    store_.touch(quantity::in_bytes(op.workspace_backward));
+    store_.touch(quantity::in_bytes(op.workspace_backward), quantity::in_bytes(op.scratch_tensor));
   }
   for (const TensorId id : op.outputs) arrived_.release(id);
   if (!(differentiated && op.gradient_in_place)) forget_saved(op);
@@ -210,11 +210,12 @@ void BackwardRun<Store>::make_weight_gradient(const Op& op) {
   } else if (is_left(weight)) {
     store_.leave(weight.elements * policy_.kept_width);
     left_behind_ += weight.elements * policy_.kept_width;
-    if (policy_.kept_width != policy_.product_width) store_.touch(scratch + weight.elements * policy_.product_width);
+    const std::int64_t made = weight.elements * policy_.product_width;
+    if (policy_.kept_width != policy_.product_width) store_.touch(scratch + made, std::max(scratch, made));
   } else {
     const std::int64_t made = weight_gradient_bytes(op, weight);
     const bool adds_apart = weight.has_sharer && policy_.awaits_second && policy_.adds_apart;
-    store_.touch(scratch + (adds_apart ? 2 : 1) * made);
+    store_.touch(scratch + (adds_apart ? 2 : 1) * made, std::max(scratch, made));
   }
 }
 

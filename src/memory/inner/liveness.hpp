@@ -26,8 +26,8 @@ class HighWater {
     return {};
   }
   void free(Place, std::int64_t bytes) { live_ -= bytes; }
-  /// Something that exists only beside what is alive now.
-  void touch(std::int64_t bytes) { peak_ = std::max(peak_, live_ + bytes); }
+  /// Something that exists only beside what is alive now, whatever tensors it is made of.
+  void touch(std::int64_t bytes, std::int64_t = 0) { peak_ = std::max(peak_, live_ + bytes); }
   /// Something that outlives the block.
   void leave(std::int64_t bytes) { allocate(bytes); }
   std::int64_t live() const { return live_; }
