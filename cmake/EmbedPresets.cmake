@@ -8,7 +8,7 @@ set(llmcalc_preset_reader)
 foreach(
   source IN
   ITEMS formats/dtype read/checkpoint/stored_quant quantity/decimal quantity/error quantity/suggest
-        quantity/text spec/names spec/roles
+        quantity/text spec/image spec/names spec/roles
         read/config/document read/config/expression read/config/family
         read/config/layers read/config/read_config
         read/config/read_shape read/config/reader read/config/towers read/inner/json_text

@@ -57,6 +57,8 @@ struct PublishedSize {
 struct CheckpointSize {
   std::optional<std::int64_t> total;
   std::optional<std::int64_t> vision_and_projector;
+  // Of those layers, and of the largest image that the model's processor makes for them.
+  std::optional<std::int64_t> vision_width, vision_ffn, vision_pixels, vision_positions, vision_tokens;
   std::optional<std::int64_t> mtp_unique;       ///< multi-token-prediction layers without shared tables
   std::optional<std::int64_t> mtp_with_copies;  ///< the same with their copies of embedding and head
   std::optional<std::int64_t> fp8_scales;

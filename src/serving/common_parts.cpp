@@ -65,8 +65,11 @@ namespace {
 /// first stage (vLLM model_executor/models/qwen3_5.py, visual).
 Bytes tower_beside(const Deployment& deployment, const WeightBytes& weights) {
   const auto& serving = deployment.question.serving;
-  if (!row_of(serving.engine).loads_towers || weights.table == quantity::bytes(0)) return quantity::bytes(0);
-  return quantity::bytes(product(serving.beside_text, half_width) / deployment.question.layout.tp);
+  const EngineRow& row = row_of(serving.engine);
+  const bool can_leave = row.leaves_towers > EngineRelease{} && deployment.setup.release >= row.leaves_towers;
+  const bool is_left = can_leave && deployment.question.training.towers == spec::TowerUse::absent;
+  if (!row.loads_towers || is_left || weights.table == quantity::bytes(0)) return quantity::bytes(0);
+  return quantity::bytes(product(serving.beside_text.extra, half_width) / deployment.question.layout.tp);
 }
 
 }  // namespace

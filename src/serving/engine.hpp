@@ -156,6 +156,7 @@ struct EngineRow {
   bool emulates_nvfp4 = false;          ///< on accelerators without kernels for it
   bool pads_vocabulary = false;         ///< to whole rows of 64 for each rank
   bool loads_towers = false;            ///< of what a checkpoint sees with, also where text alone is asked for
+  EngineRelease leaves_towers = {};     ///< the first that loads none where text alone is asked for; none: no release
   bool narrows_cache = false;           ///< to 8 bits, where weights have no more than these
   bool pools = true;                    ///< serves embeddings and scores
   bool narrows_states = false;          ///< recurrences have the model's 16 bits unless its checkpoint asks for 32

@@ -257,4 +257,19 @@ SeenImage seen(const Tower& tower, const ImageRule& rule, ImageSize size) {
                            "--patches says over how many positions it runs");
 }
 
+/// Images larger than any limit, of the aspect of each grid of tiles.
+SeenImage largest(const Tower& tower, const ImageRule& rule) {
+  constexpr std::int64_t beyond_limits = 1 << 14;
+  SeenImage most{0, 0, 0};
+  if (rule.fit == ImageFit::unknown) return most;
+  if (rule.fit == ImageFit::budget) return {1, rule.tokens * rule.merge * rule.merge, rule.tokens};
+  for (std::int64_t rows = 1; rows <= rule.most_tiles; ++rows) {
+    for (std::int64_t columns = 1; columns * rows <= rule.most_tiles; ++columns) {
+      const SeenImage image = seen(tower, rule, {columns * beyond_limits, rows * beyond_limits});
+      if (image.tokens > most.tokens) most = image;
+    }
+  }
+  return most;
+}
+
 }  // namespace llmcalc::spec

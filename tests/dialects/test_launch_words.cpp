@@ -139,7 +139,11 @@ TEST_CASE("keys that move memory and have no option are assumptions") {
   const auto vllm =
       read_command("vllm serve m --cpu-offload-gb 8 --limit-mm-per-prompt '{\"image\":2}' --swap-space 4");
   CHECK_THAT(assumed(vllm, "cpu_offload_gb 8"), Contains("all weights rest on the accelerator"));
-  CHECK_THAT(assumed(vllm, "limit_mm_per_prompt"), Contains("text alone"));
+  CHECK(said(vllm, "text_only") == "-");
+  for (const char* limits : {"--limit-mm-per-prompt '{\"image\":0,\"video\":0}'", "--limit-mm-per-prompt image=0",
+                             "--limit-mm-per-prompt.image 0", "--language-model-only"}) {
+    CHECK(said(read_command(std::string("vllm serve m ") + limits), "text_only") == "1");
+  }
   const auto cards = [](const std::string& beside) {
     const std::string image = " --device nvidia.com/gpu=0 vllm/vllm-openai --model m -tp 4";
     return said(read_command("podman run" + beside + image), "gpus");

@@ -49,8 +49,26 @@ TEST_CASE("an image becomes as many positions and tokens as its processor makes 
     CHECK(image.tiles == row.at("seen").at("tiles"));
     CHECK(image.positions == row.at("seen").at("positions"));
     CHECK(image.tokens == row.at("seen").at("tokens"));
+    CHECK(image.tokens <= largest(tower, rule_of(row.at("rule"))).tokens);
   }
   CHECK(rows > 1000);
+}
+
+// Logs of vLLM, v1/worker/gpu_model_runner.py: one image of Qwen2.5-VL, Qwen3-VL and Qwen3.5 has 16,384 tokens; 8,192
+// tokens are two of Ministral 3. InternVL sees twelve tiles of 256 tokens and the whole image.
+TEST_CASE("the largest image that a processor makes is what engines prepare for") {
+  Tower tower;
+  tower.positions = 1025;
+  ImageRule rule{ImageFit::native, 16, 2, 65'536, 16'777'216};
+  CHECK(largest(tower, rule).tokens == 16'384);
+  CHECK(largest(tower, rule).positions == 65'536);
+  rule = {ImageFit::native, 14, 2, 3'136, 12'845'056};
+  CHECK(largest(tower, rule).tokens == Approx(16'384).epsilon(0.001));
+  CHECK(8'192 / largest(tower, {ImageFit::longest_edge, 14, 2, 0, 0, 1'540}).tokens == 2);
+  const SeenImage tiles = largest(tower, {ImageFit::tiles, 0, 1, 0, 0, 448, 12, 256});
+  CHECK(tiles.tiles == 13);
+  CHECK(tiles.tokens == 13 * 256);
+  CHECK(largest(tower, {}).tokens == 0);
 }
 
 TEST_CASE("an image of which no rule tells what becomes is refused, as is one of no processor's aspect") {

@@ -4,6 +4,7 @@
 #include "llmcalc/formats/quant.hpp"
 #include "llmcalc/quantity/quantity.hpp"
 #include "llmcalc/spec/accelerator.hpp"
+#include "llmcalc/spec/shape.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -123,11 +124,11 @@ struct Serving {
   Engine engine = usual_server;
   std::string engine_version;  ///< release, build or date; empty: the newest that is known
   formats::Quant quant = formats::Quant::bf16;
-  bool mixed_by_hand = false;    ///< quant is the nearest type to a mixture that was made for one model
-  std::int64_t group_size = 0;   ///< inputs that share a scale; 0: the scheme's own
-  bool imatrix = true;           ///< GGUF: quantized with an importance matrix
-  bool from_mxfp4 = false;       ///< GGUF: made of a checkpoint whose experts are published in MXFP4
-  std::int64_t beside_text = 0;  ///< elements of a vision tower that the checkpoint holds and the shape leaves out
+  bool mixed_by_hand = false;   ///< quant is the nearest type to a mixture that was made for one model
+  std::int64_t group_size = 0;  ///< inputs that share a scale; 0: the scheme's own
+  bool imatrix = true;          ///< GGUF: quantized with an importance matrix
+  bool from_mxfp4 = false;      ///< GGUF: made of a checkpoint whose experts are published in MXFP4
+  Tower beside_text;            ///< that the checkpoint holds and the shape leaves out; of no elements: none
   CacheType cache = CacheType::automatic;
   EngineOptions options;
   std::shared_ptr<const DraftModel> draft_model;  ///< set where options.draft names one

@@ -299,6 +299,8 @@ struct Tower {
   std::int64_t merged = 1;            ///< positions that the projector makes one of
   std::vector<Projection> projector;  ///< between tower and text model, in order
   std::int64_t extra = 0;             ///< parameters of neither layers nor the matrices above
+  std::int64_t most_positions = 0;    ///< of the largest image that its processor makes, all tiles of it; 0: not known
+  std::int64_t most_tokens = 0;       ///< that the text model has of that
 };
 
 }  // namespace llmcalc::spec

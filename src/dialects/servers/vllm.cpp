@@ -63,7 +63,29 @@ void take_runner(Sheet& sheet) {
   }
 }
 
+/// No image, clip or sound is taken where none of the limits has a digit but zero; how many they are otherwise moves
+/// nothing, for the profile run takes the largest alone (vllm/config/multimodal.py, limit_per_prompt).
+void take_modalities(Sheet& sheet) {
+  const Setting* first = nullptr;
+  bool takes_some = false;
+  for (const std::string_view key :
+       {"limit_mm_per_prompt", "limit_mm_per_prompt.image", "limit_mm_per_prompt.video", "limit_mm_per_prompt.audio"}) {
+    const Setting* said = sheet.find(key);
+    if (said == nullptr || said->text.find('0') == std::string::npos) continue;
+    first = first == nullptr ? said : first;
+    takes_some = takes_some || said->text.find_first_of("123456789") != std::string::npos;
+  }
+  if (sheet.is_on("language_model_only")) return sheet.say("text_only", "1", *sheet.find("language_model_only"));
+  if (first != nullptr && !takes_some) sheet.say("text_only", "1", *first);
+}
+
 using Text = std::optional<std::string>;
+
+/// Refused of a model of text alone (vllm/engine/arg_utils.py: "only supported for multimodal models").
+Text takes_no_images(const ServerLetter& letter) {
+  const bool sees = !letter.question.model.shape.towers.empty() || letter.serving().beside_text.extra > 0;
+  return if_so(sees && letter.question.training.towers == spec::TowerUse::absent, "0");
+}
 
 Text pooled(const ServerLetter& letter) { return if_so(spec::reads_only(letter.serving().load), "pooling"); }
 Text embedded(const ServerLetter& letter) { return if_so(spec::reads_only(letter.serving().load), "embed"); }
@@ -91,6 +113,9 @@ Text joined_by(const ServerLetter& letter) { return if_so(letter.question.layout
 Text head(const ServerLetter& letter) { return if_so(letter.question.layout.nodes > 1, "$HEAD"); }
 
 constexpr Told told[] = {{"--runner", &pooled},
+                         {"--limit-mm-per-prompt.image", &takes_no_images},
+                         {"--limit-mm-per-prompt.video", &takes_no_images},
+                         {"--limit-mm-per-prompt.audio", &takes_no_images},
                          {"--task", &embedded},
                          {"--distributed-executor-backend", &joined_by},
                          {"--node-rank", &node_rank},
@@ -125,6 +150,7 @@ void vllm_rules(Sheet& sheet) {
   take_speculation(sheet, "speculative_config");
   take_role(sheet);
   take_runner(sheet);
+  take_modalities(sheet);
   assume_load(sheet);
 }
 

@@ -126,8 +126,11 @@ void read_towers(const Families& families, const Family& wrapper, ConfigReader& 
   for (const json& part : wrapper.description().at("towers")) {
     TowerReader reader(families, wrapper, part, text);
     if (!reader.exists()) continue;
-    text.shape().towers.push_back(reader.read());
-    text.images().push_back(reader.image_rule());
+    auto& tower = text.shape().towers.emplace_back(reader.read());
+    const auto& rule = text.images().emplace_back(reader.image_rule());
+    const spec::SeenImage image = spec::largest(tower, rule);
+    tower.most_positions = image.tiles * image.positions;
+    tower.most_tokens = image.tokens;
   }
 }
 

@@ -14,6 +14,18 @@
 namespace llmcalc::read {
 namespace {
 
+spec::Tower tower_beside(const CheckpointSize& checkpoint) {
+  spec::Tower tower;
+  tower.layers.mlp = spec::Mlp::gelu;
+  tower.layers.hidden = checkpoint.vision_width.value_or(0);
+  tower.layers.ffn = checkpoint.vision_ffn.value_or(0);
+  tower.patch_inputs = checkpoint.vision_pixels.value_or(0);
+  tower.most_positions = checkpoint.vision_positions.value_or(0);
+  tower.most_tokens = checkpoint.vision_tokens.value_or(0);
+  tower.extra = checkpoint.vision_and_projector.value_or(0);
+  return tower;
+}
+
 using spec::Shape;
 
 /// Larger than any model anybody has priced; the assumed shape is bounded by it.
@@ -61,9 +73,7 @@ void take_preset(QuestionDraft& draft, const Given& word) {
   draft.image_rules = preset.images;
   draft.family = preset.family;
   draft.embeds = preset.embeds;
-  if (draft.shape().towers.empty()) {
-    draft.question.serving.beside_text = preset.checkpoint.vision_and_projector.value_or(0);
-  }
+  if (draft.shape().towers.empty()) draft.question.serving.beside_text = tower_beside(preset.checkpoint);
   set_model_origins(draft, {preset.file.starts_with("presets/") ? Source::preset : Source::user_preset, preset.id});
   draft.set_origin("model", word.origin);
   draft.published_quant = published_form(preset, word.text);

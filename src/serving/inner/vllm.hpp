@@ -40,7 +40,7 @@ bool takes_second_runner(const Deployment& deployment);
 struct EncoderRun {
   std::int64_t items = 0;   ///< images that are encoded together
   quantity::Bytes outputs;  ///< what they become for the text model, kept in the encoder's cache
-  quantity::Bytes peak;     ///< of the pass, with its outputs
+  quantity::Bytes peak;     ///< of the pass
 };
 
 /// Nothing where the model has no towers, or the text part alone is served.
