@@ -116,7 +116,7 @@ Bytes exchange_buffers(const spec::Question& question) {
               : exchange_of_pair(question) + quantity::mib(joins_widely(question) ? 31 : 0) * (ranks - 2);
 }
 
-/// In an MLP: what flows through the layers, its norm, what the activation reads and makes, cut over the ranks
+/// Tensors of an MLP: what flows through the layers, its norm, what the activation reads and makes, cut over the ranks
 /// (vLLM config/multimodal.py, mm_encoder_tp_mode "weights"); beside them the pixels as the processor made them, in 32
 /// bits, and as the tower reads them. Two starts of Qwen3.5-9B on one L40S, whose cache they leave, hold 1.88 GiB
 /// beside the weights with steps of 4,096 and of 6,144 tokens: 1.90 here.

@@ -48,7 +48,7 @@ struct SeenImage {
 /// \throws quantity::BadInput at `image_size` when the processor takes no such image, or no rule is known
 SeenImage seen(const Tower& tower, const ImageRule& rule, ImageSize size);
 
-/// What the processor makes of the image that it makes most of; none where no rule is known.
+/// Image that becomes most, as the tower sees it; none where no rule is known.
 SeenImage largest(const Tower& tower, const ImageRule& rule);
 
 }  // namespace llmcalc::spec

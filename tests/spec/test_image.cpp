@@ -49,7 +49,8 @@ TEST_CASE("an image becomes as many positions and tokens as its processor makes 
     CHECK(image.tiles == row.at("seen").at("tiles"));
     CHECK(image.positions == row.at("seen").at("positions"));
     CHECK(image.tokens == row.at("seen").at("tokens"));
-    CHECK(image.tokens <= largest(tower, rule_of(row.at("rule"))).tokens);
+    const auto most = static_cast<double>(largest(tower, rule_of(row.at("rule"))).tokens);
+    CHECK(static_cast<double>(image.tokens) <= 1.05 * most);  // sides of other aspects are rounded to more
   }
   CHECK(rows > 1000);
 }
