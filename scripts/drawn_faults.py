@@ -287,7 +287,8 @@ def beside_the_code(source, fault):
             last += 1
         end, shape = last + 1, "{{ if (fault(@)) {{ {new} }} else {{ {old} }} }}"
     else:
-        end = source.operand_after(last, -1) if source.tokens[last].text not in OPENED_BY else last
+        closes = source.tokens[last].text in OPENED_BY and source.partner.get(last, first) < first
+        end = last if closes else source.operand_after(last, -1)
         first, shape = source.operand_before(first, -1), "(fault(@) ? ({new}) : ({old}))"
     start, stop = source.tokens[first].start, max(source.tokens[end - 1].end, len(old) - tail)
     was, becomes = old[start:stop], new[start : stop + len(new) - len(old)]
