@@ -121,12 +121,15 @@ bool WeightFormat::quantizes(const layers::Block& block, const Weight& weight) c
   return role < Use::router;
 }
 
+/// A rank beyond the rows or columns that there are holds none.
 Bytes WeightFormat::matrix_bytes(const Weight& weight) const {
+  const std::int64_t elements = quantity::product(weight.rows, weight.columns);
+  if (elements == 0) return quantity::bytes(0);
   const formats::QuantFacts& facts = formats::facts(scheme_of(question_, weight));
   const auto pads = row_of(question_.serving.engine).pads;
   const Padded matrix = pads == nullptr ? Padded{weight.rows, weight.columns} : pads(question_, weight);
   const Bytes one = formats::storage_bytes(facts, matrix.rows, matrix.columns, question_.serving.group_size);
-  return one * (weight.elements / quantity::product(weight.rows, weight.columns));
+  return one * (weight.elements / elements);
 }
 
 std::int64_t WeightFormat::copies_over(const layers::Block& block, const Weight& weight) const {

@@ -53,6 +53,19 @@ TEST_CASE("images have room in their sequence, and a size of this world") {
   }
 }
 
+// Whatever a file says of its tower is read before anybody asks about images.
+TEST_CASE("a tower whose patches are of no size is read, and of its images nothing is known") {
+  for (const auto& [said, instead] : {std::pair{"\"patch_size\": 14", "\"patch_size\": 0"},
+                                      {"\"spatial_merge_size\": 2", "\"spatial_merge_size\": 0"}}) {
+    CAPTURE(instead);
+    auto config = qwen2_vl;
+    config.json.replace(config.json.find(said), std::string(said).size(), instead);
+    CHECK(asked("--seq 4096", config).question.model.shape.towers.front().most_tokens == 0);
+    CHECK(mistake("--seq 4096 --image-size 512", config).place() == "--image-size");
+  }
+  CHECK(asked("--seq 4096").question.model.shape.towers.front().most_tokens == 16'384);
+}
+
 TEST_CASE("the size of images is of no use where none are seen or something else says what the tower runs over") {
   CHECK(mistake("--seq 4096 --image-size 512 --patches 100").place() == "--image-size");
   CHECK(mistake("--seq 4096 --image-size 512 --text-only true").place() == "--image-size");

@@ -85,11 +85,18 @@ class TowerReader {
     return says(what) ? whole(value(what), what) : otherwise;
   }
 
+  /// Sizes that no processor has, as a patch of no pixels, make no rule.
   spec::ImageRule described_rule(const json& described) {
+    constexpr std::int64_t largest = 1'000'000;
     const auto size = [&](std::string_view name, std::int64_t otherwise) {
       const auto field = described.find(name);
       return field == described.end() ? otherwise : whole(reader_.computed(*field, place("image")), name);
     };
+    for (const std::string_view divides : {"patch", "merge", "edge"}) {
+      const std::int64_t pixels = size(divides, 1);
+      if (pixels == 0 || pixels > largest) return {};
+    }
+    if (size("tokens", 0) > largest) return {};
     const auto word = described.value("fit", std::string());
     const auto* known = spec::find_name<spec::ImageFit>(word);
     if (known == nullptr) throw quantity::BadInput(place("image"), "'" + word + "' is no fit of images");
