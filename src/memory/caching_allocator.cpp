@@ -122,16 +122,13 @@ CachingAllocator::Place CachingAllocator::allocate(std::int64_t bytes) {
 
 void CachingAllocator::touch(std::int64_t bytes, std::int64_t largest) {
   if (bytes <= 0) return;
-  if (largest > 0 && largest < bytes) {
-    const Place first = allocate(largest);
-    touch(bytes - largest, largest);
-    free(first);
-    return;
-  }
+  std::vector<Place> ahead;
+  for (; largest > 0 && largest < bytes; bytes -= largest) ahead.push_back(allocate(largest));
   const std::int64_t size = round_size(bytes);
-  auto& free = pool(is_small(size));
-  if (fitting(free, size) == free.end()) list(take_segment(size));
+  auto& last = pool(is_small(size));
+  if (fitting(last, size) == last.end()) list(take_segment(size));
   highest_allocated_ = std::max(highest_allocated_, allocated_ + size);
+  for (; !ahead.empty(); ahead.pop_back()) free(ahead.back());
 }
 
 /// The second block becomes a part of the first.

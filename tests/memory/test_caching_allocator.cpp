@@ -4,7 +4,6 @@
 #include "catch.hpp"
 #include "memory/cache_walk.hpp"
 #include "memory/caching_allocator.hpp"
-#include "memory/inner/batch_lengths.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -118,6 +117,13 @@ TEST_CASE("scratch memory of several tensors takes a block for each, where one t
     CHECK(allocator.highest_reserved() == (largest > 0 ? 160 : 320) * mib);
     CHECK(allocator.highest_allocated() == 160 * mib);
   }
+}
+
+TEST_CASE("scratch memory may be of any number of tensors") {
+  CachingAllocator allocator(unlimited);
+  allocator.touch(200'000 * 1024, 1024);
+  CHECK(allocator.highest_allocated() == 200'000 * 1024);
+  CHECK(allocator.highest_reserved() < 201'000 * 1024);
 }
 
 TEST_CASE("whatever comes and goes, in the end all of it can go back") {
