@@ -140,6 +140,8 @@ TEST_CASE("keys that move memory and have no option are assumptions") {
       read_command("vllm serve m --cpu-offload-gb 8 --limit-mm-per-prompt '{\"image\":2}' --swap-space 4");
   CHECK_THAT(assumed(vllm, "cpu_offload_gb 8"), Contains("all weights rest on the accelerator"));
   CHECK(said(vllm, "text_only") == "-");
+  CHECK(said(read_command("vllm serve m --limit-mm-per-prompt.image 0 --limit-mm-per-prompt.video 2"), "text_only") ==
+        "-");
   for (const char* limits : {"--limit-mm-per-prompt '{\"image\":0,\"video\":0}'", "--limit-mm-per-prompt image=0",
                              "--limit-mm-per-prompt.image 0", "--language-model-only"}) {
     CHECK(said(read_command(std::string("vllm serve m ") + limits), "text_only") == "1");

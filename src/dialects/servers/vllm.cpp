@@ -71,9 +71,9 @@ void take_modalities(Sheet& sheet) {
   for (const std::string_view key :
        {"limit_mm_per_prompt", "limit_mm_per_prompt.image", "limit_mm_per_prompt.video", "limit_mm_per_prompt.audio"}) {
     const Setting* said = sheet.find(key);
-    if (said == nullptr || said->text.find('0') == std::string::npos) continue;
-    first = first == nullptr ? said : first;
+    if (said == nullptr) continue;
     takes_some = takes_some || said->text.find_first_of("123456789") != std::string::npos;
+    if (first == nullptr && said->text.find('0') != std::string::npos) first = said;
   }
   if (sheet.is_on("language_model_only")) return sheet.say("text_only", "1", *sheet.find("language_model_only"));
   if (first != nullptr && !takes_some) sheet.say("text_only", "1", *first);
