@@ -68,8 +68,9 @@ Bytes tower_beside(const Deployment& deployment, const WeightBytes& weights) {
   const EngineRow& row = row_of(serving.engine);
   const bool can_leave = row.leaves_towers > EngineRelease{} && deployment.setup.release >= row.leaves_towers;
   const bool is_left = can_leave && deployment.question.training.towers == spec::TowerUse::absent;
-  if (!row.loads_towers || is_left || weights.table == quantity::bytes(0)) return quantity::bytes(0);
-  return quantity::bytes(product(serving.beside_text.extra, half_width) / deployment.question.layout.tp);
+  const bool holds = row.loads_towers && !is_left && serving.beside_text != nullptr;
+  if (!holds || weights.table == quantity::bytes(0)) return quantity::bytes(0);
+  return quantity::bytes(product(serving.beside_text->extra, half_width) / deployment.question.layout.tp);
 }
 
 }  // namespace

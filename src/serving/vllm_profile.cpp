@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <vector>
 
 namespace llmcalc::serving {
 
@@ -160,19 +159,19 @@ EncoderRun encoder_run(const Deployment& deployment, std::int64_t tokens) {
   EncoderRun run;
   if (question.training.towers == spec::TowerUse::absent) return run;
   if (deployment.setup.release < of_vllm::second_encodes && takes_second_runner(deployment)) return run;
-  std::vector<spec::Tower> towers = question.model.shape.towers;
-  towers.push_back(question.serving.beside_text);
-  for (const spec::Tower& tower : towers) {
+  const auto take = [&](const spec::Tower& tower) {
     const bool is_known = tower.most_tokens > 0;
     const std::int64_t of_item =
         is_known ? tower.most_tokens : tower.positions / std::max<std::int64_t>(tower.merged, 1);
-    if (of_item <= 0) continue;
+    if (of_item <= 0) return;
     const std::int64_t items = std::max<std::int64_t>(tokens / of_item, 1);
     const Bytes outputs = quantity::bytes(product(items, of_item, question.model.shape.hidden, layers::half_width));
     const std::int64_t positions = product(items, is_known ? tower.most_positions : tower.positions);
     const Bytes peak = std::max(outputs, encoder_peak(tower, positions, question.layout.tp));
     if (peak > run.peak) run = {items, outputs, peak};
-  }
+  };
+  std::ranges::for_each(question.model.shape.towers, take);
+  if (question.serving.beside_text != nullptr) take(*question.serving.beside_text);
   return run;
 }
 

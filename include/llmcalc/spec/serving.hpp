@@ -4,7 +4,6 @@
 #include "llmcalc/formats/quant.hpp"
 #include "llmcalc/quantity/quantity.hpp"
 #include "llmcalc/spec/accelerator.hpp"
-#include "llmcalc/spec/shape.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -52,6 +51,7 @@ enum class ServerRole { both, prefill, decode };
 enum class DraftKind { none, mtp, eagle, model };
 
 struct DraftModel;
+struct Tower;
 
 struct Draft {
   DraftKind kind = DraftKind::none;
@@ -124,11 +124,11 @@ struct Serving {
   Engine engine = usual_server;
   std::string engine_version;  ///< release, build or date; empty: the newest that is known
   formats::Quant quant = formats::Quant::bf16;
-  bool mixed_by_hand = false;   ///< quant is the nearest type to a mixture that was made for one model
-  std::int64_t group_size = 0;  ///< inputs that share a scale; 0: the scheme's own
-  bool imatrix = true;          ///< GGUF: quantized with an importance matrix
-  bool from_mxfp4 = false;      ///< GGUF: made of a checkpoint whose experts are published in MXFP4
-  Tower beside_text;            ///< that the checkpoint holds and the shape leaves out; of no elements: none
+  bool mixed_by_hand = false;                ///< quant is the nearest type to a mixture that was made for one model
+  std::int64_t group_size = 0;               ///< inputs that share a scale; 0: the scheme's own
+  bool imatrix = true;                       ///< GGUF: quantized with an importance matrix
+  bool from_mxfp4 = false;                   ///< GGUF: made of a checkpoint whose experts are published in MXFP4
+  std::shared_ptr<const Tower> beside_text;  ///< that the checkpoint holds and the shape leaves out
   CacheType cache = CacheType::automatic;
   EngineOptions options;
   std::shared_ptr<const DraftModel> draft_model;  ///< set where options.draft names one

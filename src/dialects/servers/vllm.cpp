@@ -83,7 +83,7 @@ using Text = std::optional<std::string>;
 
 /// Refused of a model of text alone (vllm/engine/arg_utils.py: "only supported for multimodal models").
 Text takes_no_images(const ServerLetter& letter) {
-  const bool sees = !letter.question.model.shape.towers.empty() || letter.serving().beside_text.extra > 0;
+  const bool sees = !letter.question.model.shape.towers.empty() || letter.serving().beside_text != nullptr;
   return if_so(sees && letter.question.training.towers == spec::TowerUse::absent, "0");
 }
 

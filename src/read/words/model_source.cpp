@@ -10,11 +10,16 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
+#include <utility>
 
 namespace llmcalc::read {
 namespace {
 
-spec::Tower tower_beside(const CheckpointSize& checkpoint) {
+/// Tower that a published checkpoint holds beside its text model; nothing where nobody counted one.
+std::shared_ptr<const spec::Tower> tower_beside(const CheckpointSize& checkpoint) {
+  const auto elements = checkpoint.vision_and_projector.value_or(0);
+  if (elements == 0) return nullptr;
   spec::Tower tower;
   tower.layers.mlp = spec::Mlp::gelu;
   tower.layers.hidden = checkpoint.vision_width.value_or(0);
@@ -22,8 +27,8 @@ spec::Tower tower_beside(const CheckpointSize& checkpoint) {
   tower.patch_inputs = checkpoint.vision_pixels.value_or(0);
   tower.most_positions = checkpoint.vision_positions.value_or(0);
   tower.most_tokens = checkpoint.vision_tokens.value_or(0);
-  tower.extra = checkpoint.vision_and_projector.value_or(0);
-  return tower;
+  tower.extra = elements;
+  return std::make_shared<const spec::Tower>(std::move(tower));
 }
 
 using spec::Shape;
