@@ -4,7 +4,6 @@
 #include "llmcalc/spec/question.hpp"
 #include "memory/block_prices.hpp"
 #include "memory/caching_allocator.hpp"
-#include "memory/inner/batch_lengths.hpp"
 #include "memory/inner/block_run.hpp"
 #include "memory/inner/buffers.hpp"
 #include "program/build.hpp"

@@ -115,7 +115,7 @@ Seconds UnitSearch::least_work(std::uint32_t recompute, const Pipeline& pipeline
 }
 
 /// Work of a micro-batch by what its sequences take in the longest there can be: none takes less in a shorter one, but
-/// for uneven tiles and chunks.
+/// for uneven tiles and chunks, a thousandth (tests/search/test_plan_bounds.cpp asks every preset).
 Seconds UnitSearch::least_work_of_long(std::uint32_t recompute, const Pipeline& pipeline, bool counts_experts,
                                        std::int64_t sequences) {
   constexpr double even = 0.99;

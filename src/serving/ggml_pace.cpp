@@ -60,7 +60,7 @@ double rows_of_tiles(const ExpertWork& experts, double rows) {
   if (rows <= by_row) return rows * experts.chosen;
   const double width = by_row * std::ceil(rows / std::ceil(rows / widest) / by_row);
   const double read = reached(experts, rows);
-  return read * width / (1.0 - std::exp(-width * read / (rows * experts.chosen)));
+  return read * width / (1.0 - quantity::exp(-width * read / (rows * experts.chosen)));
 }
 
 void add_attention(const LayerWork& layer, double layers, const Deployment& deployment, double positions,

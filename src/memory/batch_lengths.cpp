@@ -1,6 +1,8 @@
-#include "memory/inner/batch_lengths.hpp"
-
+// Lengths of micro-batches that are filled up to their longest sample.
 #include "llmcalc/quantity/quantity.hpp"
+#include "llmcalc/spec/question.hpp"
+#include "memory/cache_walk.hpp"
+#include "quantity/elementary.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,12 +17,12 @@ class Spread {
   explicit Spread(double mean);
 
   double quantile(double share) const {
-    return is_flat(rate_) ? share : -std::log1p(-share * -std::expm1(-rate_)) / rate_;
+    return is_flat(rate_) ? share : -quantity::log1p(share * quantity::expm1(-rate_)) / rate_;
   }
 
  private:
   static bool is_flat(double rate) { return std::abs(rate) < 1e-6; }
-  static double mean_of(double rate) { return is_flat(rate) ? 0.5 : 1.0 / rate - 1.0 / std::expm1(rate); }
+  static double mean_of(double rate) { return is_flat(rate) ? 0.5 : 1.0 / rate - 1.0 / quantity::expm1(rate); }
 
   double rate_ = 0.0;
 };
@@ -64,7 +66,7 @@ std::vector<std::int64_t> batch_lengths(const spec::Question& question, std::siz
   const std::int64_t whole = quantity::product(question.layout.cp, question.layout.tp);
   std::vector<std::int64_t> lengths;
   for (std::size_t i = 1; i < varied; ++i) {
-    const double share = spread.quantile(std::pow(evenly(i), 1.0 / samples));
+    const double share = spread.quantile(quantity::pow(evenly(i), 1.0 / samples));
     const auto length = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(longest)));
     lengths.push_back(std::min(longest, quantity::ceil_to(std::max<std::int64_t>(1, length), whole)));
   }
