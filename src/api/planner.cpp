@@ -130,6 +130,19 @@ void say_that_frameworks_differ(read::PlanWords& plan) {
   plan.on_all.push_back({"each run by the framework that most use for it: name yours", "framework"});
 }
 
+/// Everything about a run but its accelerator, as text.
+std::string said_but_for_accelerator(const read::PlanBase& base) {
+  std::string said;
+  for (const Given& word : base.varied) {
+    if (word.term != "gpu") said += word.term + ' ' + word.text + ' ';
+  }
+  for (const read::Term& term : read::vocabulary()) {
+    const bool is_of_run = term.group != read::TermGroup::hardware && term.group != read::TermGroup::answer;
+    if (is_of_run) said += term.show(base.resolved.question) + ' ';
+  }
+  return said;
+}
+
 }  // namespace
 
 std::optional<std::int64_t> fewest_enough(Range range, std::int64_t node,
@@ -169,7 +182,10 @@ read::PlanWords Planner::resolve(const std::vector<Given>& words) const {
 
 search::PlanSpace Planner::space(const read::PlanWords& plan) const {
   search::PlanQuestion question = options_.asked;
-  for (const auto& base : plan.bases) question.bases.push_back(base.resolved.question);
+  for (const auto& base : plan.bases) {
+    question.bases.push_back(base.resolved.question);
+    question.kinds.push_back(said_but_for_accelerator(base));
+  }
   question.choices = plan.choices;
   startable_.narrow(question);
   return search::PlanSpace(std::move(question));

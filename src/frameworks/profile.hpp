@@ -22,6 +22,8 @@ struct Kernels {
   bool stops_recompute = false;       ///< a checkpointed layer runs again as far as something is kept, no further
   bool hand_on_narrow = false;        ///< hidden states rest in the type of products, whatever the weights rest in
   bool have_workspace = true;         ///< kernels have scratch memory of their own, as attention's backward has
+
+  friend bool operator==(const Kernels&, const Kernels&) = default;
 };
 
 struct NormChoices {
@@ -30,6 +32,8 @@ struct NormChoices {
   bool widens = false;              ///< the norm's input is cast to fp32 and its result back
   bool weighs_wide = false;         ///< an eager RMSNorm stays fp32 until it has been weighted
   bool fuses_into_product = false;  ///< norm and the matrix product that reads it are one module
+
+  friend bool operator==(const NormChoices&, const NormChoices&) = default;
 };
 
 /// Whose fused kernel runs where attention is fused.
@@ -60,12 +64,16 @@ struct AttentionChoices {
   bool gathers_heads = false;             ///< ranks that share key and value heads gather what products made of them
   bool keeps_ring_steps = false;          ///< ring attention frees nothing of a step before the last one
   bool merges_ring_steps = false;         ///< ring attention merges them in kernels of their own, in fp32
+
+  friend bool operator==(const AttentionChoices&, const AttentionChoices&) = default;
 };
 
 struct MlpChoices {
   bool fused_glu = true;          ///< activation and gate are one kernel
   bool fused_gate_and_up = true;  ///< gate and up projection are one matrix
   bool clamps_apart = false;      ///< where the family clamps them, in PyTorch's kernels ahead of that one
+
+  friend bool operator==(const MlpChoices&, const MlpChoices&) = default;
 };
 
 struct ExpertChoices {
@@ -80,6 +88,8 @@ struct ExpertChoices {
   bool keeps_added_rows = false;     ///< what such a loop adds to the output is kept
   bool narrow = true;                ///< the experts' products are 8- and 4-bit ones where the others are
   quantity::Bytes workspace;         ///< of grouped matrix products, where the model has experts
+
+  friend bool operator==(const ExpertChoices&, const ExpertChoices&) = default;
 };
 
 /// The output head, the loss behind it, and the metrics that a training loop takes of its logits.
@@ -103,6 +113,8 @@ struct HeadChoices {
   bool loss_in_passes = false;            ///< the softmax of the loss passes over fp32 logits, operation by operation
   std::int64_t metric_bytes = 0;          ///< of a logit, that metrics of every micro-batch pass over
   bool runs_forward_for_metrics = false;  ///< every micro-batch has a forward pass more, for metrics
+
+  friend bool operator==(const HeadChoices&, const HeadChoices&) = default;
 };
 
 struct AdapterChoices {
@@ -114,6 +126,8 @@ struct AdapterChoices {
   bool retains_frozen_inputs = false;    ///< sharded frozen layers keep inputs and their gradients to the pass's end
   bool own_units = false;                ///< each adapter is gathered by itself, apart from its layer
   std::int64_t prompt_layers_start = 0;  ///< layers below have no adaption prompt (LLaMA-Adapter), so no gradients
+
+  friend bool operator==(const AdapterChoices&, const AdapterChoices&) = default;
 };
 
 /// Frozen weights of 8 and 4 bits that are widened at each use.
@@ -127,6 +141,8 @@ struct QuantizedChoices {
   int calls = 1;                   ///< operations that the host could hand over while it hands over such a product
   bool unpacks_by_steps = false;   ///< codes of GPTQ become weights in PyTorch's own kernels, one after another
   std::int64_t loading_bytes = 0;  ///< of temporaries for an element of a matrix, when it is quantized to be trained
+
+  friend bool operator==(const QuantizedChoices&, const QuantizedChoices&) = default;
 };
 
 /// Products in 8 and 4 bits.
@@ -135,6 +151,8 @@ struct NarrowChoices {
   bool scales_rows = false;   ///< by --fp8-scaling (torchao)
   bool casts_in_one_pass = false;  ///< scales are those of earlier steps (Transformer Engine's delayed scaling)
   std::int64_t layouts = 2;        ///< copies of a narrow weight: row-wise, and column-wise for gradients' products
+
+  friend bool operator==(const NarrowChoices&, const NarrowChoices&) = default;
 };
 
 /// Who adds the weight gradients of a micro-batch to those of the ones before.
@@ -158,6 +176,8 @@ struct GradientChoices {
   constexpr bool accumulate_apart() const {
     return accumulation == Accumulation::apart || accumulation == Accumulation::apart_widened;
   }
+
+  friend bool operator==(const GradientChoices&, const GradientChoices&) = default;
 };
 
 /// Tensors that the training loop itself holds on to.
@@ -166,6 +186,8 @@ struct LoopChoices {
   bool starts_with_longest = false;  ///< the first micro-batch is the longest: nothing of an earlier one lies beside it
   bool keeps_last_graph = false;     ///< a micro-batch's graph is kept until the next one has its loss
   int checkpoint_buffers = 0;        ///< last for the run; checkpoints that rest on the host come back into them
+
+  friend bool operator==(const LoopChoices&, const LoopChoices&) = default;
 };
 
 /// Communication buffers of a ZeRO engine, in elements; all 0 where the framework has none.
@@ -175,6 +197,8 @@ struct ZeroEngine {
   std::int64_t prefetch_bucket = 0;   ///< weights gathered ahead of the layer that runs (stage 3)
   std::int64_t smallest_sharded = 0;  ///< smaller tensors stay whole (stage 3)
   std::int64_t step_group = 0;        ///< whose gradients are widened at once (stage 3)
+
+  friend bool operator==(const ZeroEngine&, const ZeroEngine&) = default;
 };
 
 struct ExchangeChoices {
@@ -193,6 +217,8 @@ struct ExchangeChoices {
   bool reduces_narrow = false;            ///< gradients travel in the type of the products, however they are added up
   int passes_around_reduction = 0;        ///< over the gradients, into the tensor that is reduced and back
   ZeroEngine zero;
+
+  friend bool operator==(const ExchangeChoices&, const ExchangeChoices&) = default;
 };
 
 struct StepChoices {
@@ -202,6 +228,8 @@ struct StepChoices {
   /// Narrow gradients are copied to fp32 for the step alone (Megatron-LM core/optimizer/distrib_optimizer.py,
   /// _copy_model_grads_to_main_grads, unless the precision-aware optimizer reads them as they are; DeepSpeed likewise).
   bool widens_gradients = false;
+
+  friend bool operator==(const StepChoices&, const StepChoices&) = default;
 };
 
 /// Work of the host between kernels.
@@ -210,12 +238,16 @@ struct HostChoices {
   bool compiled = false;           ///< a program without an interpreter hands kernels over faster than they run
   bool waits_for_kernels = false;  ///< one kernel is handed over when the one before is done
   bool hooks_checkpoints = false;  ///< what a checkpointed layer saves passes through the interpreter, tensor by tensor
+
+  friend bool operator==(const HostChoices&, const HostChoices&) = default;
 };
 
 struct AllocatorChoices {
   bool pools_by_stream = false;    ///< segments grow, so that what is cached is a pool for each stream's own peak
   bool allocates_tensors = false;  ///< PyTorch's allocator has each weight and state by itself, not in one buffer
   quantity::Bytes workspace;       ///< of matrix products, inside what is allocated
+
+  friend bool operator==(const AllocatorChoices&, const AllocatorChoices&) = default;
 };
 
 /// Constants that no source states and that were measured; flags replace those of the runtime.
@@ -224,6 +256,8 @@ struct Measured {
   double reserved_over_allocated = 1.0;  ///< what the allocator holds at its peak, over what is allocated at its own
   double needed_bias = 1.0;              ///< of what must fit: a person's own runs over what was estimated of them
   double router_overload = 0.0;  ///< of the busiest expert-parallel rank, times the root of its number of experts
+
+  friend bool operator==(const Measured&, const Measured&) = default;
 };
 
 struct Profile {
@@ -243,6 +277,8 @@ struct Profile {
   HostChoices host;
   AllocatorChoices allocator;
   Measured measured;
+
+  friend bool operator==(const Profile&, const Profile&) = default;
 };
 
 /// The profile of a framework with the run's own switches (fused kernels, compile, optimizer implementation) applied.

@@ -38,6 +38,8 @@ struct PlanQuestion {
   std::vector<spec::Question> bases;
   spec::RunChoices choices = {};
   std::vector<spec::RunChoices> startable = {};  ///< of each base, the choices that a command can say; none: all
+  /// Of each base a text that others share which ask the same of another accelerator; none: nothing is the same.
+  std::vector<std::string> kinds = {};
   Objective objective = Objective::step_time;
   PlanLimits limits = {};
   bool strict = false;    ///< a fit inside the error bar is none
@@ -101,6 +103,7 @@ struct PlanUnit {
   bool whole_graph = false;  ///< graphs of a whole iteration
 
   void shard(spec::Layout& layout) const;
+  bool is_alike(const PlanUnit& other) const;  ///< but for the base
 };
 
 /// Everything that can be chosen, and what all choices share.

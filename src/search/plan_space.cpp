@@ -25,6 +25,8 @@ struct PlanSpace::Parts {
   std::vector<spec::Recompute> recomputes;
   std::vector<Base> bases;
   std::vector<PlanUnit> units;
+
+  void list_units();
 };
 
 namespace {
@@ -201,16 +203,39 @@ void add_profiles(std::span<const spec::Recompute> recomputes, PlanSpace::Base& 
   base.question.training.recompute = {};
 }
 
-PlanSpace::Base base_of(const PlanQuestion& plan, const spec::Question& question, const spec::RunChoices& choices,
-                        std::span<const spec::Recompute> recomputes) {
-  PlanSpace::Base base{question, choices, {}, {}, nullptr, timing::Links(accelerator_of(question)), {}, 0, {}, {}, {}};
+/// The first of the bases that ask the same of an accelerator on which the framework does the same, so that programs
+/// and their memory are one. Programs ask accelerators themselves for nothing but FlashAttention (layers/context.cpp).
+std::uint32_t kind_of(const PlanSpace::Base& base, std::uint32_t index, const PlanQuestion& plan,
+                      std::span<const PlanSpace::Base> others) {
+  const auto attends = [](const PlanSpace::Base& b) {
+    return spec::can(b.question.gpu, spec::Ability::flash_attention);
+  };
+  for (std::uint32_t i = 0; i < others.size() && !plan.kinds.empty(); ++i) {
+    const bool is_alike = plan.kinds[i] == plan.kinds[index] && attends(others[i]) == attends(base);
+    if (is_alike && others[i].kind == i && others[i].profile == base.profile) return i;
+  }
+  return index;
+}
+
+/// \param others  the bases before it
+PlanSpace::Base base_of(const PlanQuestion& plan, std::uint32_t index, const spec::RunChoices& choices,
+                        std::span<const spec::Recompute> recomputes, std::span<const PlanSpace::Base> others) {
+  const spec::Question& question = plan.bases[index];
+  PlanSpace::Base base{index, question, choices, {}, {}, nullptr, timing::Links(accelerator_of(question)),
+                       {},    0,        {},      {}, {}};
   add_profiles(recomputes, base);
   if (follows_sharding(question, plan.choices)) {
     base.question.training.precision.grads = frameworks::gradients_of(question.training, spec::Sharding::zero3);
     add_profiles(recomputes, base);
     base.question.training.precision.grads = frameworks::gradients_of(question.training, spec::Sharding::none);
   }
-  add_pipelines(choices, recomputes, base);
+  base.kind = kind_of(base, index, plan, others);
+  if (base.kind != index) {
+    base.pipelines = others[base.kind].pipelines;
+    base.barrier = others[base.kind].barrier;
+  } else {
+    add_pipelines(choices, recomputes, base);
+  }
   base.capacity = limited_capacity(question, plan.limits);
   add_operation(question, base);
   check(question, plan, base);
@@ -231,6 +256,25 @@ std::vector<std::uint32_t> fastest_first(const std::vector<spec::Question>& base
 
 }  // namespace
 
+/// Bases of one kind are searched unit by unit, as they share what a unit makes.
+void PlanSpace::Parts::list_units() {
+  auto order = fastest_first(question.bases);
+  while (!order.empty()) {
+    const std::uint32_t kind = bases[order.front()].kind;
+    const auto rest = std::ranges::stable_partition(order, [&](std::uint32_t i) { return bases[i].kind == kind; });
+    const std::vector<std::uint32_t> alike(order.begin(), rest.begin());
+    order.erase(order.begin(), rest.begin());
+    std::vector<PlanUnit> of_kind;
+    add_units(kind, question.bases[kind], bases[kind].choices, of_kind);
+    for (PlanUnit unit : of_kind) {
+      for (const std::uint32_t i : alike) {
+        unit.base = i;
+        units.push_back(unit);
+      }
+    }
+  }
+}
+
 PlanSpace::PlanSpace(PlanQuestion question) : parts_(std::make_unique<Parts>()) {
   parts_->question = std::move(question);
   const PlanQuestion& plan = parts_->question;
@@ -240,11 +284,10 @@ PlanSpace::PlanSpace(PlanQuestion question) : parts_(std::make_unique<Parts>()) 
   }
   parts_->recomputes = recomputes_of(choices);
   for (std::size_t i = 0; i < plan.bases.size(); ++i) {
-    parts_->bases.push_back(base_of(plan, plan.bases[i], choices[i], parts_->recomputes));
+    parts_->bases.push_back(
+        base_of(plan, static_cast<std::uint32_t>(i), choices[i], parts_->recomputes, parts_->bases));
   }
-  for (const std::uint32_t i : fastest_first(plan.bases)) {
-    add_units(i, plan.bases[i], parts_->bases[i].choices, parts_->units);
-  }
+  parts_->list_units();
 }
 
 PlanSpace::~PlanSpace() = default;

@@ -4,6 +4,7 @@
 #include "frameworks/table.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace llmcalc::search {
 
@@ -128,6 +129,13 @@ void PlanUnit::shard(spec::Layout& layout) const {
   layout.cp_exchange = cp_exchange;
   layout.ep = ep;
   layout.etp = etp;
+}
+
+bool PlanUnit::is_alike(const PlanUnit& other) const {
+  const auto parts = [](const PlanUnit& unit) {
+    return std::tie(unit.tp, unit.cp, unit.ep, unit.etp, unit.cp_exchange, unit.whole_graph);
+  };
+  return parts(*this) == parts(other);
 }
 
 void add_units(std::uint32_t base, const spec::Question& question, const spec::RunChoices& choices,

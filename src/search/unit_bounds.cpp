@@ -14,21 +14,27 @@ using quantity::Seconds;
 /// Memory with one micro-batch on a stage, and none of the allocator's blocks larger than it must be: longer ones need
 /// more.
 Bytes UnitSearch::least_memory(const PricedPolicy& policy, const Pipeline& pipeline) {
+  auto& known = cell_->least_allocated[length_ * weight_slot_.size() + policy.recompute][question_.layout.sp];
+  if (!known) known = least_allocated(policy, pipeline);
+  return needed(policy.recompute, *known);
+}
+
+Bytes UnitSearch::least_allocated(const PricedPolicy& policy, const Pipeline& pipeline) {
   const auto defers = [](const Order& order) { return order.schedule == spec::Schedule::zero_bubble; };
-  const bool may_defer = std::ranges::any_of(legal_orders_[question_.layout.sp], defers);
+  const bool may_defer = std::ranges::any_of(legal_orders(), defers);
   Bytes least = nowhere;
   for (std::size_t deferred = 0; deferred < (may_defer ? 2 : 1); ++deferred) {
-    memory::StepRules rules = cell_->rules[deferred][policy.recompute];
+    memory::StepRules rules = held().rules[deferred][policy.recompute];
     rules.counts_slack = false;
-    const auto& walks = prices_.walks(policy.program, rules).walks;
+    const auto& walks = prices_[length_].walks(policy.program, rules).walks;
     const auto walk = stage_walk(policy.recompute, walks, policy.program.program.companions, deferred != 0);
     least_peaks_.clear(pipeline.stages.size());
     for (std::uint32_t list = 0; list < pipeline.stages.size(); ++list) {
-      auto& rests = cell_->rests[policy.recompute];
+      auto& rests = held().rests[policy.recompute];
       least = std::min(least, least_peaks_.least(walk, list, pipeline.stages[list], rests));
     }
   }
-  return needed(policy.recompute, least);
+  return least;
 }
 
 /// Whether all that the cell may still hold is ruled out: a stage has the mean of all work or more of it, and no policy

@@ -1,7 +1,6 @@
 // One layout after another: what it takes, and whether it is worth keeping.
 #include "answer/levels.hpp"
 #include "llmcalc/trust/verdict_kind.hpp"
-#include "memory/communicators.hpp"
 #include "search/inner/unit_search.hpp"
 #include "spec/node.hpp"
 #include "spec/traits.hpp"
@@ -17,7 +16,7 @@ using quantity::Bytes;
 using quantity::Seconds;
 
 timing::Prices UnitSearch::prices() {
-  auto& kernels = kernels_.at(static_cast<std::size_t>(question_.training.cuda_graph));
+  auto& kernels = own_[base_index_]->kernels.at(static_cast<std::size_t>(question_.training.cuda_graph));
   if (!kernels) kernels.emplace(*base_->question.gpu, question_.training, base_->profile.front());
   return {*kernels, *sharded_->network, question_.training.precision.compute};
 }
@@ -36,9 +35,6 @@ void UnitSearch::make_weight_programs(PipelineCells& pipeline) {
 }
 
 void UnitSearch::price_weights(const PipelineCells& pipeline, Sharded& sharded) {
-  sharded.network.emplace(base_->links, *base_->question.gpu, question_.layout);
-  sharded.communicators = memory::beside_trainer(question_);
-  sharded_ = &sharded;
   const program::StateSharding sharding(question_.layout);
   sharded.weights.resize(weight_slot_.size());
   for (std::uint32_t i = 0; i < weight_slot_.size(); ++i) {
@@ -46,23 +42,25 @@ void UnitSearch::price_weights(const PipelineCells& pipeline, Sharded& sharded) 
     PricedWeights& priced = sharded.weights[i];
     priced.program = &pipeline.weights[i];
     priced.memory.assign(*priced.program, question_, profile(i), sharding);
-    priced.traffic.clear();
-    for (const auto& block : priced.program->blocks) {
-      priced.traffic.push_back(
-          timing::weight_traffic(block, question_.training, profile(i), sharding, prices().kernels));
-    }
-    timing::time_traffic(priced.traffic, question_, profile(i), prices(), priced.exchanges);
-    priced.stages.clear(pipeline.pipeline->stages.size());
   }
 }
 
+void UnitSearch::price_traffic(std::uint32_t recompute, PricedWeights& weights) {
+  const program::StateSharding sharding(question_.layout);
+  const auto& own = profile(weight_slot_[recompute]);
+  for (const auto& block : weights.program->blocks) {
+    weights.traffic.push_back(timing::weight_traffic(block, question_.training, own, sharding, prices().kernels));
+  }
+  timing::time_traffic(weights.traffic, question_, own, prices(), weights.exchanges);
+}
+
 /// Rules depend on nothing of schedules but whether weights' gradients wait.
-void UnitSearch::make_rules(Cell& cell) {
+void UnitSearch::make_rules(HeldStates& held) {
   for (const bool deferred : {false, true}) {
     question_.layout.schedule = deferred ? spec::Schedule::zero_bubble : spec::Schedule::one_f_one_b;
-    cell.rules[deferred].resize(weight_slot_.size());
+    held.rules[deferred].resize(weight_slot_.size());
     for (std::uint32_t i = 0; i < weight_slot_.size(); ++i) {
-      cell.rules[deferred][i] = memory::step_rules(question_, profile(i));
+      held.rules[deferred][i] = memory::step_rules(question_, profile(i));
     }
   }
 }
@@ -85,36 +83,47 @@ bool UnitSearch::needs_less_at_once() {
 /// Prepares a way to hold the states, whatever its micro-batches do. Layouts whose states alone do not fit are
 /// left.
 void UnitSearch::prepare(const Pipeline& pipeline, Cell& cell) {
-  const std::size_t lists = pipeline.stages.size();
   cell.accumulates = question_.training.grad_accum > 1;
-  be_plain(pipeline);
-  question_.layout.sp = false;
-  make_rules(cell);
-  be_plain(pipeline);
-  cell.rests.resize(weight_slot_.size());
-  for (StageRests& rests : cell.rests) rests.clear(lists);
+  if (!held().is_known) hold_states(pipeline, held());
   cell.states_fit.clear();
   cell.least = nowhere;
+  for (const LeastStates& least : held().least) cell.states_fit.push_back(states_fit(least));
+}
+
+void UnitSearch::hold_states(const Pipeline& pipeline, HeldStates& held) {
+  const std::size_t lists = pipeline.stages.size();
+  be_plain(pipeline);
+  question_.layout.sp = false;
+  make_rules(held);
+  be_plain(pipeline);
+  held.rests.resize(weight_slot_.size());
+  for (StageRests& rests : held.rests) rests.clear(lists);
   question_.training.recompute = space_.recomputes().front();
-  for (std::uint32_t list = 0; list < lists; ++list) cell.states_fit.push_back(states_fit(pipeline, list));
+  held.least.clear();
+  for (std::uint32_t list = 0; list < lists; ++list) held.least.push_back(least_states(pipeline, list));
+  held.is_known = true;
 }
 
 /// A walk without activations is a lower bound: each of them only adds to a moment. Recompute policies differ in
 /// nothing else. What is beyond counting fits nowhere.
-bool UnitSearch::states_fit(const Pipeline& pipeline, std::uint32_t list) try {
+LeastStates UnitSearch::least_states(const Pipeline& pipeline, std::uint32_t list) try {
   const program::Program& program = *weights_of(0).program;
   no_activations_.resize(program.blocks.size());
   const memory::StageWalk walk = stage_walk(0, no_activations_, program.companions, false);
   least_peaks_.clear(pipeline.stages.size());
-  auto& rests = cell_->rests.front();
-  const Bytes least = needed(0, least_peaks_.least(walk, list, pipeline.stages[list], rests));
-  cell_->least = std::min(cell_->least, least);
-  if (least > base_->capacity) return false;
+  auto& rests = held().rests.front();
+  const Bytes allocated = least_peaks_.least(walk, list, pipeline.stages[list], rests);
   const auto& resting = rests.get(walk, list, pipeline.stages[list]);
-  return !spec::uses_host(question_) ||
-         host_has(std::ranges::max(resting, {}, &memory::StageRest::host).host, {}, wanted_fit());
+  return {allocated, std::ranges::max(resting, {}, &memory::StageRest::host).host};
 } catch (const quantity::Overflow&) {
-  return false;
+  return {};
+}
+
+bool UnitSearch::states_fit(const LeastStates& least) {
+  if (!least.allocated) return false;
+  const Bytes needs = needed(0, *least.allocated);
+  cell_->least = std::min(cell_->least, needs);
+  return needs <= base_->capacity && (!spec::uses_host(question_) || host_has(least.host, {}, wanted_fit()));
 }
 
 memory::StageWalk UnitSearch::stage_walk(std::uint32_t recompute, std::span<const memory::BlockWalk> walks,
@@ -122,7 +131,7 @@ memory::StageWalk UnitSearch::stage_walk(std::uint32_t recompute, std::span<cons
   const PricedWeights& weights = weights_of(recompute);
   const auto& sequence = weights.program->sequence;
   const memory::BlockPrices prices{walks, &weights.memory, sequence.front(), sequence.back(), companions};
-  return {prices, cell_->rules[deferred][recompute], question_, profile(recompute)};
+  return {prices, held().rules[deferred][recompute], question_, profile(recompute)};
 }
 
 Bytes UnitSearch::needed(std::uint32_t recompute, Bytes allocated) const {
@@ -136,11 +145,14 @@ PricedProgram& UnitSearch::program_of(std::uint32_t recompute, const Pipeline& p
   const auto row = static_cast<std::uint32_t>(first_profile_ + recompute);
   const ProgramKey key{
       row, question_.layout.sp, pipeline.blocks, casts, generated, question_.layout.node_dispatch, training.cuda_graph};
-  if (length == Length::present) return prices_.program(key, question_, profile(recompute), prices());
   const timing::Prices present = prices();
-  if (!long_kernels_) long_kernels_ = present.kernels.without_edges();
-  const timing::Prices in_long{*long_kernels_, present.network, present.compute};
-  return long_prices_.program(key, question_, profile(recompute), in_long);
+  if (length == Length::present) {
+    return prices_[length_].program(key, base_index_, question_, profile(recompute), present);
+  }
+  auto& kernels = own_[base_index_]->long_kernels;
+  if (!kernels) kernels = present.kernels.without_edges();
+  const timing::Prices in_long{*kernels, present.network, present.compute};
+  return long_prices_.program(key, base_index_, question_, profile(recompute), in_long);
 }
 
 /// Least memory of the policy with as long a micro-batch or longer. A size beyond what can be counted fits nowhere.
@@ -160,13 +172,13 @@ Bytes UnitSearch::evaluate(std::uint32_t recompute, const Pipeline& pipeline) tr
   const Bytes least = space_.question().prunes ? least_memory(policy, pipeline) : quantity::bytes(0);
   if (least > base_->capacity) return nowhere;
   if (is_too_slow(recompute, least, pipeline)) return least;
-  for (const Order& order : legal_orders_[question_.layout.sp]) compose(policy, pipeline, order);
+  for (const Order& order : legal_orders()) compose(policy, pipeline, order);
   be_plain(pipeline);
   return least;
 } catch (const quantity::Overflow&) {
   return nowhere;
 } catch (const std::exception& error) {
-  for (std::size_t i = 0; i < legal_orders_[question_.layout.sp].size(); ++i) keeper_->miss(error.what());
+  for (std::size_t i = 0; i < legal_orders().size(); ++i) keeper_->miss(error.what());
   return quantity::bytes(0);
 }
 
@@ -197,7 +209,7 @@ void UnitSearch::compose(PricedPolicy& policy, const Pipeline& pipeline, const O
 const memory::StageWalk& UnitSearch::walk_of(PricedPolicy& policy, bool deferred) {
   auto& walk = policy.walks[deferred];
   if (!walk) {
-    const auto& walks = prices_.walks(policy.program, cell_->rules[deferred][policy.recompute]).walks;
+    const auto& walks = prices_[length_].walks(policy.program, held().rules[deferred][policy.recompute]).walks;
     walk.emplace(stage_walk(policy.recompute, walks, policy.program.program.companions, deferred));
   }
   return *walk;
@@ -207,7 +219,7 @@ Bytes UnitSearch::memory_of(PricedPolicy& policy, const Pipeline& pipeline, cons
   const bool deferred = order.schedule == spec::Schedule::zero_bubble;
   const auto& walk = walk_of(policy, deferred);
   const std::uint32_t list = order.cut->stages[policy.recompute];
-  auto& rests = cell_->rests[policy.recompute];
+  auto& rests = held().rests[policy.recompute];
   return needed(policy.recompute, peaks_[deferred].worst(walk, list, pipeline.stages[list], rests));
 }
 
@@ -234,7 +246,7 @@ bool UnitSearch::host_fits(PricedPolicy& policy, const Pipeline& pipeline, const
   if (!spec::uses_host(question_)) return true;
   const bool deferred = order.schedule == spec::Schedule::zero_bubble;
   const std::uint32_t list = order.cut->stages[policy.recompute];
-  auto& rests = cell_->rests[policy.recompute];
+  auto& rests = held().rests[policy.recompute];
   const auto& walk = walk_of(policy, deferred);
   const Bytes of_rank = peaks_[deferred].highest_host(walk, list, pipeline.stages[list], rests);
   return host_has(of_rank + saving.host_of_each, saving.host_of_first, fit);
@@ -277,6 +289,10 @@ Seconds UnitSearch::step_time(std::size_t variant, std::uint32_t recompute, cons
   const auto& times = times_[variant].get(list, [&](timing::PipelineTimes& made) {
     auto& priced = plain_program(recompute, pipeline);
     PricedWeights& weights = sharded_->weights[weight_slot_[recompute]];
+    if (weights.traffic.empty()) {
+      price_traffic(recompute, weights);
+      weights.stages.clear(pipeline.stages.size());
+    }
     const auto& own = profile(recompute);
     const Stages stages = pipeline.stages[list];
     const auto& traffic = weights.stages.get(list, [&](std::vector<timing::StageTraffic>& sum) {

@@ -5,6 +5,7 @@
 #include "frameworks/layout_rules.hpp"
 #include "frameworks/table.hpp"
 #include "llmcalc/quantity/checked.hpp"
+#include "memory/communicators.hpp"
 #include "quantity/lists.hpp"
 #include "spec/traits.hpp"
 
@@ -29,15 +30,16 @@ void PlanPrices::enter(std::size_t lists) {
   for (PricedProgram& program : programs_) program.work.clear(lists);
 }
 
-PricedProgram& PlanPrices::program(const ProgramKey& key, const spec::Question& question,
+PricedProgram& PlanPrices::program(const ProgramKey& key, std::uint32_t base, const spec::Question& question,
                                    const frameworks::Profile& profile, const timing::Prices& prices) {
-  for (PricedProgram& known : programs_) {
-    if (known.key == key) return known;
-  }
-  PricedProgram& made = programs_.next();
+  const auto known = std::ranges::find(programs_, key, &PricedProgram::key);
+  const bool is_new = known == programs_.end();
+  PricedProgram& made = is_new ? programs_.next() : *known;
+  if (!is_new && made.base == base) return made;
+  if (is_new) program::build_program(question, profile, made.program);
   made.key = key;
+  made.base = base;
   made.work.clear(lists_);
-  program::build_program(question, profile, made.program);
   made.times.clear();
   made.all.reset();
   for (const auto& block : made.program.blocks) made.times.push_back(timing::time_block(block, prices));
@@ -137,29 +139,56 @@ constexpr std::uint32_t bit_of(std::size_t variant) { return std::uint32_t{1} <<
 
 UnitSearch::UnitSearch(const PlanSpace& space) : space_(space), weight_slot_(weight_slots(space.recomputes())) {}
 
+/// Questions are exchanged, as copies of their texts cost more than the search of many a unit.
 void UnitSearch::enter(std::uint32_t base) {
   if (base_ != nullptr && base_index_ == base) return;
+  if (base_ != nullptr) std::swap(own_[base_index_]->question, question_);
   base_ = &space_.base(base);
   base_index_ = base;
-  question_ = base_->question;
-  kernels_.fill(std::nullopt);
-  long_kernels_.reset();
+  if (own_.size() <= base) own_.resize(base + 1);
+  if (!own_[base]) own_[base].emplace().question = base_->question;
+  std::swap(own_[base]->question, question_);
 }
 
 /// A part of the search that cannot be answered does not end the others.
 void UnitSearch::search(const PlanUnit& unit, Keeper& keeper) try {
   keeper_ = &keeper;
   enter(unit.base);
+  if (!listed_ || !listed_->is_alike(unit) || space_.base(listed_->base).kind != base_->kind) list_layouts(unit);
+  unit.shard(question_.layout);
+  forget_accelerator();
+  for (length_ = 0; length_ < micro_batches_.size(); ++length_) search_micro_batch();
+} catch (const std::exception& error) {
+  keeper.miss(error.what());
+}
+
+void UnitSearch::list_layouts(const PlanUnit& unit) {
+  listed_.reset();
   const auto& choices = base_->choices;
   list_variants(unit, base_->question, choices, variants_);
   const bool overlaps = quantity::contains(variants_, true, &Variant::expert_overlap);
   hides_ = {.host = variants_.size() > 1, .experts = variants_.size() > 1 || overlaps};
-  long_prices_.clear();
-  list_cells(unit);
   micro_batches_ = degrees(choices.micro_batch, question_.training.global_batch);
-  for (const std::int64_t batch : micro_batches_) search_micro_batch(batch);
-} catch (const std::exception& error) {
-  keeper.miss(error.what());
+  long_prices_.clear();
+  prices_.resize(micro_batches_.size());
+  for (PlanPrices& prices : prices_) prices.clear();
+  list_cells(unit);
+  listed_ = unit;
+}
+
+/// What was found out about another accelerator in the same layouts.
+void UnitSearch::forget_accelerator() {
+  for (PipelineCells& pipeline : pipelines_) {
+    for (Sharded& sharded : pipeline.sharded) {
+      sharded.network.reset();
+      for (PricedWeights& weights : sharded.weights) weights.traffic.clear();
+    }
+    for (Cell& cell : pipeline.cells) {
+      cell.has_room.fill(true);
+      cell.accumulates.reset();
+      cell.slow_up_to.assign(cell.legal.size() + 1, {});
+    }
+  }
 }
 
 /// The unit in so many stages; false where there is no such run.
@@ -192,7 +221,9 @@ void UnitSearch::list_cells(const PlanUnit& unit) {
       PipelineCells& cells = pipelines_.next();
       cells.pipeline = &pipeline;
       cells.dp = question_.layout.dp;
+      cells.orders.assign(micro_batches_.size(), {});
       add_cells(cells);
+      list_orders(cells);
     } catch (const quantity::Overflow&) {  // tensors beyond what can be counted fit nowhere
     }
 }
@@ -221,33 +252,44 @@ void UnitSearch::add_cells(PipelineCells& pipeline) {
       }
       cell.sharded = &sharded;
       cell.offload = offload;
-      cell.has_room.fill(true);
-      cell.accumulates.reset();
-      cell.slow_up_to.assign(cell.legal.size() + 1, {});
+      for (HeldStates& held : cell.held) held.is_known = false;
+      cell.least_allocated.assign(micro_batches_.size() * cell.legal.size(), {});
     }
   }
 }
 
-void UnitSearch::search_micro_batch(std::int64_t micro_batch) {
-  prices_.clear();
+void UnitSearch::list_orders(PipelineCells& pipeline) {
+  for (std::size_t i = 0; i < micro_batches_.size(); ++i) {
+    if (!take_micro_batch(micro_batches_[i], pipeline.dp)) continue;
+    PipelineOrders& orders = pipeline.orders[i];
+    list_legal_orders(*pipeline.pipeline, orders);
+    for (const Cell& cell : pipeline.cells) orders.layouts += layouts_of(cell, orders);
+  }
+}
+
+void UnitSearch::search_micro_batch() {
   for (PipelineCells& pipeline : pipelines_) try {
-      if (!cut(pipeline.pipeline->pp) || !take_micro_batch(micro_batch, pipeline.dp)) continue;
-      if (list_legal_orders(*pipeline.pipeline)) search_pipeline(pipeline);
+      orders_ = &pipeline.orders[length_];
+      if (orders_->are_none()) continue;
+      question_.layout.pp = pipeline.pipeline->pp;
+      question_.layout.dp = pipeline.dp;
+      take_micro_batch(micro_batches_[length_], pipeline.dp);
+      keeper_->count(orders_->layouts, 0);
+      search_pipeline(pipeline);
     } catch (const quantity::Overflow&) {
     }
 }
 
 void UnitSearch::search_pipeline(PipelineCells& pipeline) {
-  prices_.enter(pipeline.pipeline->stages.size());
+  prices_[length_].enter(pipeline.pipeline->stages.size());
   for (Cell& cell : pipeline.cells) {
-    keeper_->count(layouts_of(cell), 0);
     if (cell.has_room[question_.training.grad_accum > 1]) search_cell(*pipeline.pipeline, cell);
   }
 }
 
-std::int64_t UnitSearch::layouts_of(const Cell& cell) const {
+std::int64_t UnitSearch::layouts_of(const Cell& cell, const PipelineOrders& listed) const {
   std::int64_t layouts = 0;
-  for (const auto& orders : legal_orders_) {
+  for (const auto& orders : listed.orders) {
     for (const Order& order : orders) {
       for (const std::uint32_t legal : cell.legal) layouts += std::popcount(order.legal & legal);
     }
@@ -267,7 +309,7 @@ void UnitSearch::search_cell(const Pipeline& pipeline, Cell& cell) {
     if (!may_fit || !may_split_sequence(split)) continue;
     question_.layout.sp = split;
     be_plain(pipeline);
-    if (legal_orders_[split].empty() || are_too_slow(pipeline)) {
+    if (legal_orders().empty() || are_too_slow(pipeline)) {
       least = std::min(least, cell.least);
       continue;
     }
@@ -319,6 +361,10 @@ void UnitSearch::enter(Cell& cell) {
   sharded_ = cell.sharded;
   question_.layout.sharding = cell.sharded->sharding;
   question_.training.offload = cell.offload;
+  if (!sharded_->network) {
+    sharded_->network.emplace(base_->links, *base_->question.gpu, question_.layout);
+    sharded_->communicators = memory::beside_trainer(question_);
+  }
   first_profile_ = cell.sharded->first_profile;
   hides_.between_nodes = sharded_->network->span(layers::RankGroup::expert).nodes() > 1;
   if (base_->profile.size() > space_.recomputes().size()) {
@@ -335,10 +381,9 @@ bool UnitSearch::may_split_sequence(bool split) const {
          frameworks::row_of(question_.training.framework).splits.has(frameworks::Parallelism::sequence);
 }
 
-bool UnitSearch::list_legal_orders(const Pipeline& pipeline) {
+void UnitSearch::list_legal_orders(const Pipeline& pipeline, PipelineOrders& listed) {
   for (const bool split : {false, true}) {
-    auto& orders = legal_orders_[split];
-    orders.clear();
+    auto& orders = listed.orders[split];
     if (!may_split_sequence(split)) continue;
     question_.layout.sp = split;
     for (const auto schedule : schedules(base_->choices, question_)) {
@@ -350,7 +395,6 @@ bool UnitSearch::list_legal_orders(const Pipeline& pipeline) {
       }
     }
   }
-  return !legal_orders_[false].empty() || !legal_orders_[true].empty();
 }
 
 /// As programs are built, which no order changes.

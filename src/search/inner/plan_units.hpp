@@ -28,6 +28,7 @@ struct Pipeline {
 };
 
 struct PlanSpace::Base {
+  std::uint32_t kind = 0;   ///< the first base with the same layouts, programs and memory
   spec::Question question;  ///< without a layout
   spec::RunChoices choices;
   /// For each recompute policy; where the type of gradients follows the sharding first those without sharding, then as

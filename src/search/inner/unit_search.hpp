@@ -78,10 +78,11 @@ struct ProgramKey {
   friend bool operator==(const ProgramKey&, const ProgramKey&) = default;
 };
 
-/// A program and the time of its blocks.
+/// A program and the time of its blocks on one accelerator.
 struct PricedProgram {
   ProgramKey key;
   program::Program program;
+  std::uint32_t base = 0;  ///< whose accelerator's times these are
   std::vector<timing::BlockTime> times;
   std::optional<timing::Passes> all;            ///< of one micro-batch, on all stages together
   PerStages<std::vector<timing::Passes>> work;  ///< of the pipeline's lists of stages
@@ -95,7 +96,7 @@ struct PricedWalks {
   std::vector<memory::BlockWalk> walks;
 };
 
-/// The block prices of one micro-batch of a unit.
+/// The block prices of one micro-batch of a unit. Programs and their memory are those of all bases alike.
 class PlanPrices {
  public:
   void clear();
@@ -103,8 +104,8 @@ class PlanPrices {
   /// Begins another pipeline.
   void enter(std::size_t lists);
 
-  PricedProgram& program(const ProgramKey& key, const spec::Question& question, const frameworks::Profile& profile,
-                         const timing::Prices& prices);
+  PricedProgram& program(const ProgramKey& key, std::uint32_t base, const spec::Question& question,
+                         const frameworks::Profile& profile, const timing::Prices& prices);
   const PricedWalks& walks(const PricedProgram& program, const memory::StepRules& rules);
 
  private:
@@ -117,7 +118,7 @@ class PlanPrices {
 struct PricedWeights {
   const program::Program* program = nullptr;
   memory::WeightPrices memory;
-  std::vector<timing::WeightTraffic> traffic;
+  std::vector<timing::WeightTraffic> traffic;  ///< what follows is of one accelerator, made when first needed
   std::vector<timing::DataTraffic> exchanges;  ///< of each block, where its weights are gathered
   PerStages<std::vector<timing::StageTraffic>> stages;
 };
@@ -125,10 +126,10 @@ struct PricedWeights {
 /// One way to shard the states of a pipeline.
 struct Sharded {
   spec::Sharding sharding = spec::Sharding::none;
-  std::size_t first_profile = 0;  ///< of the base's, those of the gradients that the sharding asks for
-  std::optional<timing::Network> network;
-  quantity::Bytes communicators;
-  std::vector<PricedWeights> weights;  ///< of each recompute policy that has blocks of its own
+  std::size_t first_profile = 0;           ///< of the base's, those of the gradients that the sharding asks for
+  std::vector<PricedWeights> weights;      ///< of each recompute policy that has blocks of its own
+  std::optional<timing::Network> network;  ///< of one accelerator, made when first needed
+  quantity::Bytes communicators;           ///< beside it
 };
 
 /// Memory of the states of stages, each priced once for all activations.
@@ -159,19 +160,51 @@ class StagePeaks {
   PerStages<Needs> needs_;
 };
 
+/// Order in which micro-batches run, and their chunks: what the passes of one do not depend on.
+struct Order {
+  spec::Schedule schedule = spec::Schedule::one_f_one_b;
+  const StageCut* cut = nullptr;
+  std::uint32_t legal = 0;  ///< a bit for each variant that it goes with
+};
+
+/// Memory that the states of a list of stages take at least, before it is said on which accelerator.
+struct LeastStates {
+  std::optional<quantity::Bytes> allocated;  ///< nothing where it is beyond counting
+  quantity::Bytes host;
+};
+
+/// The states of a cell in steps of several micro-batches, or of one.
+struct HeldStates {
+  bool is_known = false;
+  std::array<std::vector<memory::StepRules>, 2> rules;  ///< of each policy, by whether weights' gradients are deferred
+  std::vector<StageRests> rests;                        ///< of each policy
+  std::vector<LeastStates> least;                       ///< of each list of stages
+};
+
 /// One way to shard and offload the states of a pipeline.
 struct Cell {
   Sharded* sharded = nullptr;
   spec::Offload offload = spec::Offload::none;
-  std::array<bool, 2> has_room{};    ///< for one sequence more, by whether micro-batches are added up
-  std::optional<bool> accumulates;   ///< what follows is of steps of several micro-batches, or of one
   std::vector<std::uint32_t> legal;  ///< of each recompute policy, a bit for each variant that it goes with
-  std::vector<bool> states_fit;      ///< of each list of stages, whether its states alone do
-  quantity::Bytes least;             ///< no layout of it with as long a micro-batch or longer takes less
+  std::array<HeldStates, 2> held;    ///< by whether micro-batches are added up
+  /// Least memory of each micro-batch and policy, by whether sequences are split, where it is known.
+  std::vector<std::array<std::optional<quantity::Bytes>, 2>> least_allocated;
+
+  // What follows is of one accelerator.
+  std::array<bool, 2> has_room{};   ///< for one sequence more, by whether micro-batches are added up
+  std::optional<bool> accumulates;  ///< what follows is of steps of several micro-batches, or of one
+  std::vector<bool> states_fit;     ///< of each list of stages, whether its states alone do
+  quantity::Bytes least;            ///< no layout of it with as long a micro-batch or longer takes less
   /// Sequences at once up to which it is too slow, by whether they are split: of each recompute policy, then of all.
   std::vector<std::array<std::int64_t, 2>> slow_up_to;
-  std::array<std::vector<memory::StepRules>, 2> rules;  ///< of each policy, by whether weights' gradients are deferred
-  std::vector<StageRests> rests;                        ///< of each policy
+};
+
+/// A pipeline with micro-batches of one length.
+struct PipelineOrders {
+  std::int64_t layouts = 0;                  ///< of all cells
+  std::array<std::vector<Order>, 2> orders;  ///< that are legal, by whether sequences are split
+
+  bool are_none() const { return orders[false].empty() && orders[true].empty(); }
 };
 
 /// The layouts of a unit with one number of pipeline stages.
@@ -181,6 +214,7 @@ struct PipelineCells {
   std::vector<program::Program> weights;  ///< of each recompute policy that has blocks of its own
   Pool<Sharded> sharded;
   Pool<Cell> cells;
+  std::vector<PipelineOrders> orders;  ///< of each micro-batch
 };
 
 /// Takes runs one by one and keeps those that matter.
@@ -224,13 +258,6 @@ class Keeper {
 
 inline constexpr quantity::Bytes nowhere = quantity::bytes(std::numeric_limits<std::int64_t>::max());
 
-/// Order in which micro-batches run, and their chunks: what the passes of one do not depend on.
-struct Order {
-  spec::Schedule schedule = spec::Schedule::one_f_one_b;
-  const StageCut* cut = nullptr;
-  std::uint32_t legal = 0;  ///< a bit for each variant that it goes with
-};
-
 /// One policy of recomputation, priced for all orders.
 struct PricedPolicy {
   std::uint32_t recompute = 0;
@@ -244,7 +271,8 @@ enum class Length { present, longest };
 /// A fit that may lie inside the error bar, or one beyond it.
 enum class Fit { tight, sure };
 
-/// Every loop fixes one part of the question; the innermost composes a run. Storage is kept from unit to unit.
+/// Every loop fixes one part of the question; the innermost composes a run. Storage is kept from unit to unit, and what
+/// no accelerator changes from a unit to the same one of a base alike.
 class UnitSearch {
  public:
   explicit UnitSearch(const PlanSpace& space);
@@ -252,19 +280,31 @@ class UnitSearch {
   void search(const PlanUnit& unit, Keeper& keeper);
 
  private:
+  /// Parts of the question and prices of one base.
+  struct Own {
+    spec::Question question;                                     ///< the run that is being put together
+    std::array<std::optional<timing::KernelPrices>, 3> kernels;  ///< by CUDA graphs, as the host is part of them
+    std::optional<timing::KernelPrices> long_kernels;            ///< in the longest micro-batch
+  };
+
   void enter(std::uint32_t base);
+  void list_layouts(const PlanUnit& unit);
+  void forget_accelerator();
   bool cut(std::int64_t pp);
   bool take_micro_batch(std::int64_t micro_batch, std::int64_t dp);
   void list_cells(const PlanUnit& unit);
   void add_cells(PipelineCells& pipeline);
-  void search_micro_batch(std::int64_t micro_batch);
+  void list_orders(PipelineCells& pipeline);
+  void search_micro_batch();
   void search_pipeline(PipelineCells& pipeline);
   void search_cell(const Pipeline& pipeline, Cell& cell);
-  std::int64_t layouts_of(const Cell& cell) const;
-  bool list_legal_orders(const Pipeline& pipeline);
+  std::int64_t layouts_of(const Cell& cell, const PipelineOrders& listed) const;
+  void list_legal_orders(const Pipeline& pipeline, PipelineOrders& listed);
+  const std::vector<Order>& legal_orders() const { return orders_->orders[question_.layout.sp]; }
   bool may_split_sequence(bool split) const;
   quantity::Bytes evaluate(std::uint32_t recompute, const Pipeline& pipeline);
   quantity::Bytes least_memory(const PricedPolicy& policy, const Pipeline& pipeline);
+  quantity::Bytes least_allocated(const PricedPolicy& policy, const Pipeline& pipeline);
   bool are_too_slow(const Pipeline& pipeline);
   bool is_known_as_slow(std::uint32_t recompute) const;
   bool is_too_slow(std::uint32_t recompute, quantity::Bytes memory, const Pipeline& pipeline);
@@ -277,16 +317,20 @@ class UnitSearch {
   void take_variant(const Variant& variant);
   void enter(Cell& cell);
   void prepare(const Pipeline& pipeline, Cell& cell);
-  void make_rules(Cell& cell);
+  void hold_states(const Pipeline& pipeline, HeldStates& held);
+  void make_rules(HeldStates& held);
+  HeldStates& held() const { return cell_->held[*cell_->accumulates]; }
   bool needs_less_at_once();
   std::uint32_t legal_variants(frameworks::LooksAt what);
   void follow_sharding(Sharded& sharded);
   void make_weight_programs(PipelineCells& pipeline);
   void be_plain(const Pipeline& pipeline);
   void price_weights(const PipelineCells& pipeline, Sharded& sharded);
+  void price_traffic(std::uint32_t recompute, PricedWeights& weights);
   void take(const Order& order);
   bool is_legal(frameworks::LooksAt what) const;
-  bool states_fit(const Pipeline& pipeline, std::uint32_t list);
+  LeastStates least_states(const Pipeline& pipeline, std::uint32_t list);
+  bool states_fit(const LeastStates& least);
   PricedProgram& program_of(std::uint32_t recompute, const Pipeline& pipeline, Length length = Length::present);
   PricedProgram& plain_program(std::uint32_t recompute, const Pipeline& pipeline);
   memory::StageWalk stage_walk(std::uint32_t recompute, std::span<const memory::BlockWalk> walks,
@@ -326,20 +370,21 @@ class UnitSearch {
   Keeper* keeper_ = nullptr;
   Sharded* sharded_ = nullptr;
   Cell* cell_ = nullptr;
-  spec::Question question_;                                     ///< the run that is being put together
-  std::array<std::optional<timing::KernelPrices>, 3> kernels_;  ///< by CUDA graphs, as the host is part of them
-  std::optional<timing::KernelPrices> long_kernels_;            ///< of the base, in the longest micro-batch
-  std::vector<Variant> variants_;                               ///< of the unit
-  timing::Hides hides_;                                         ///< what some of them do
+  std::vector<std::optional<Own>> own_;  ///< of each base that was entered; the present one's question is here:
+  spec::Question question_;
+  std::optional<PlanUnit> listed_;  ///< of which unit the layouts are listed
+  std::vector<Variant> variants_;   ///< of the unit
+  timing::Hides hides_;             ///< what some of them do
   std::vector<memory::BlockWalk> no_activations_;
-  PlanPrices prices_;
+  std::vector<PlanPrices> prices_;           ///< of each micro-batch
   PlanPrices long_prices_;                   ///< of the longest micro-batch of a unit
   std::vector<std::int64_t> micro_batches_;  ///< that are searched, in ascending order
+  std::size_t length_ = 0;                   ///< of these, the present one
   std::vector<std::uint32_t> weight_slot_;   ///< of each recompute policy: those with the same blocks share one
   Pool<PipelineCells> pipelines_;
-  std::array<std::vector<Order>, 2> legal_orders_;  ///< of the pipeline, by whether sequences are split
-  std::array<StagePeaks, 2> peaks_;                 ///< of one policy, by whether weights' gradients are deferred
-  StagePeaks least_peaks_;  ///< of one policy, of the policy without what the allocator rounds up
+  const PipelineOrders* orders_ = nullptr;  ///< of the pipeline and micro-batch
+  std::array<StagePeaks, 2> peaks_;         ///< of one policy, by whether weights' gradients are deferred
+  StagePeaks least_peaks_;                  ///< of one policy, of the policy without what the allocator rounds up
   std::vector<PerStages<timing::PipelineTimes>> least_times_;  ///< of one policy, by how experts are reached
   std::vector<PerStages<timing::PipelineTimes>> times_;        ///< of one policy, of each variant
 };
