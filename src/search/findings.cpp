@@ -71,16 +71,19 @@ bool Keeper::surely_better(const PlannedRun& kept, const PlannedRun& least) cons
   return of_kept != of_least ? of_kept < of_least : kept.step < least.step;
 }
 
-bool Keeper::is_beaten(const PlannedRun& least) {
+bool Keeper::is_behind(const PlannedRun& least) const {
   const auto& best = findings_.best;
   if (best.size() < space_.question().best || (!best.empty() && !surely_better(best.back(), least))) return false;
   const auto beats = [&](const PlannedRun& kept) {
     return kept.choice.base == least.choice.base && surely_better(kept, least);
   };
-  if (std::ranges::none_of(findings_.each, beats)) return false;
-  return any_does(findings_.front, [&](const PlannedRun& kept) {
-    return kept.memory <= least.memory && kept.total < least.total && dollars(kept) <= dollars(least);
-  });
+  return std::ranges::any_of(findings_.each, beats);
+}
+
+bool Keeper::is_beaten(const PlannedRun& least) {
+  return is_behind(least) && any_does(findings_.front, [&](const PlannedRun& kept) {
+           return kept.memory <= least.memory && kept.total < least.total && dollars(kept) <= dollars(least);
+         });
 }
 
 void Keeper::take_best(const PlannedRun& run) {

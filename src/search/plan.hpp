@@ -38,7 +38,7 @@ struct PlanQuestion {
   std::vector<spec::Question> bases;
   spec::RunChoices choices = {};
   std::vector<spec::RunChoices> startable = {};  ///< of each base, the choices that a command can say; none: all
-  /// Of each base a text that others share which ask the same of another accelerator; none: nothing is the same.
+  /// Texts, one a base, that bases share which ask the same of another accelerator; none: nothing is the same.
   std::vector<std::string> kinds = {};
   Objective objective = Objective::step_time;
   PlanLimits limits = {};

@@ -11,6 +11,16 @@ using quantity::Bytes;
 using quantity::product;
 using quantity::Seconds;
 
+namespace {
+
+/// Whether failures move more of a run than its place on the front.
+bool follows_total(const PlanQuestion& plan) {
+  const auto& limits = plan.limits;
+  return limits.time || limits.cost || plan.objective == Objective::cost || plan.objective == Objective::energy;
+}
+
+}  // namespace
+
 /// Memory with one micro-batch on a stage, and none of the allocator's blocks larger than it must be: longer ones need
 /// more.
 Bytes UnitSearch::least_memory(const PricedPolicy& policy, const Pipeline& pipeline) {
@@ -64,15 +74,15 @@ bool UnitSearch::is_too_slow(std::uint32_t recompute, Bytes memory, const Pipeli
                        : std::ranges::lower_bound(micro_batches_, training.global_batch / question_.layout.dp);
   const std::int64_t longest = *(end - 1);
   for (const bool counts_experts : {false, true}) {
-    const Seconds work = least_work_of_long(recompute, pipeline, counts_experts, longest);
-    if (!is_ruled_out(memory, work, longest)) continue;
+    const Seconds work = least_work_of_long(recompute, pipeline, counts_experts, training.micro_batch);
+    if (!is_ruled_out(memory, least_passes(work, training.micro_batch), longest)) continue;
     cell_->slow_up_to[recompute][question_.layout.sp] = longest;
     return true;
   }
   for (const bool counts_experts : {false, true}) {
     const Seconds work = least_work(recompute, pipeline, counts_experts, Length::present);
     for (auto to = end; to != from; to -= (to - from + 1) / 2) {
-      if (!is_ruled_out(memory, work, *(to - 1))) continue;
+      if (!is_ruled_out(memory, least_passes(work, *(to - 1)), *(to - 1))) continue;
       cell_->slow_up_to[recompute][question_.layout.sp] = *(to - 1);
       return true;
     }
@@ -80,13 +90,19 @@ bool UnitSearch::is_too_slow(std::uint32_t recompute, Bytes memory, const Pipeli
   return false;
 }
 
-/// Whether micro-batches of so many sequences are ruled out that take as long as this or longer.
-bool UnitSearch::is_ruled_out(Bytes memory, Seconds work, std::int64_t micro_batch) {
+/// All passes of a step by the work of one micro-batch on all stages: the slowest stage has the mean of it or more, and
+/// waits once for all others (timing/pipeline.cpp).
+Seconds UnitSearch::least_passes(Seconds work, std::int64_t micro_batch) const {
   const spec::Layout& layout = question_.layout;
+  const auto micro_batches =
+      static_cast<double>(question_.training.global_batch) / static_cast<double>(product(layout.dp, micro_batch));
+  return (micro_batches + orders_->least_bubble) / static_cast<double>(layout.pp) * work;
+}
+
+/// Whether micro-batches of so many sequences are ruled out in steps that take as long as this or longer.
+bool UnitSearch::is_ruled_out(Bytes memory, Seconds least_step, std::int64_t micro_batch) {
   const std::int64_t now = std::exchange(question_.training.micro_batch, micro_batch);
-  const auto passes = static_cast<double>(question_.training.global_batch) /
-                      static_cast<double>(product(product(layout.dp, layout.pp), micro_batch));
-  const bool is = is_ruled_out(0, memory, passes * work);
+  const bool is = is_ruled_out(0, memory, least_step);
   question_.training.micro_batch = now;
   return is;
 }
@@ -150,12 +166,14 @@ bool UnitSearch::is_ruled_out(std::uint32_t recompute, Bytes memory, Seconds lea
   constexpr double rounding = 1.0 - 1e-9;
   const Seconds step = rounding * question_.calibration.time.factor * least_step;
   if (!space_.question().prunes) return false;
-  const auto is_out = [&](Failures failures) {
-    const PlannedRun least = planned(recompute, memory, step, failures);
+  const auto is_out = [&](const PlannedRun& least) {
     return !is_within_limits(least) || (keeper_->is_beaten(least) && !may_be_surest(least));
   };
+  const PlannedRun least = planned(recompute, memory, step, Failures::none);
+  if (is_out(least)) return true;
   const bool grows = base_->clock && base_->clock->grows_with_steps();
-  return is_out(Failures::none) || (grows && is_out(Failures::counted));
+  if (!grows || !(follows_total(space_.question()) || keeper_->is_behind(least))) return false;
+  return is_out(planned(recompute, memory, step, Failures::counted));
 }
 
 }  // namespace llmcalc::search

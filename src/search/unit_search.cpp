@@ -20,77 +20,6 @@ using quantity::Bytes;
 using quantity::product;
 using quantity::Seconds;
 
-void PlanPrices::clear() {
-  programs_.clear();
-  walks_.clear();
-}
-
-void PlanPrices::enter(std::size_t lists) {
-  lists_ = lists;
-  for (PricedProgram& program : programs_) program.work.clear(lists);
-}
-
-PricedProgram& PlanPrices::program(const ProgramKey& key, std::uint32_t base, const spec::Question& question,
-                                   const frameworks::Profile& profile, const timing::Prices& prices) {
-  const auto known = std::ranges::find(programs_, key, &PricedProgram::key);
-  const bool is_new = known == programs_.end();
-  PricedProgram& made = is_new ? programs_.next() : *known;
-  if (!is_new && made.base == base) return made;
-  if (is_new) program::build_program(question, profile, made.program);
-  made.key = key;
-  made.base = base;
-  made.work.clear(lists_);
-  made.times.clear();
-  made.all.reset();
-  for (const auto& block : made.program.blocks) made.times.push_back(timing::time_block(block, prices));
-  return made;
-}
-
-const PricedWalks& PlanPrices::walks(const PricedProgram& program, const memory::StepRules& rules) {
-  for (const PricedWalks& known : walks_) {
-    if (known.of == &program && known.gradients == rules.gradients && known.counts_slack == rules.counts_slack) {
-      return known;
-    }
-  }
-  PricedWalks& made = walks_.next();
-  made.of = &program;
-  made.gradients = rules.gradients;
-  made.counts_slack = rules.counts_slack;
-  memory::walk_blocks(program.program, rules, made.walks);
-  return made;
-}
-
-const std::vector<memory::StageRest>& StageRests::get(const memory::StageWalk& walk, std::uint32_t list,
-                                                      Stages stages) {
-  return rests_.get(list, [&](std::vector<memory::StageRest>& made) {
-    made.clear();
-    for (const auto& group : stages) made.push_back(walk.rest(group.runs));
-  });
-}
-
-const StagePeaks::Needs& StagePeaks::needs(const memory::StageWalk& walk, std::uint32_t list, Stages stages,
-                                           StageRests& rests) {
-  return needs_.get(list, [&](Needs& made) {
-    const auto& rest = rests.get(walk, list, stages);
-    made.clear();
-    for (std::size_t i = 0; i < stages.size(); ++i) made.push_back(walk.needs(stages[i].runs, rest[i]));
-  });
-}
-
-Bytes StagePeaks::worst(const memory::StageWalk& walk, std::uint32_t list, Stages stages, StageRests& rests) {
-  return walk.worst(stages, needs(walk, list, stages, rests)).allocated;
-}
-
-Bytes StagePeaks::least(const memory::StageWalk& walk, std::uint32_t list, Stages stages, StageRests& rests) {
-  auto highest = quantity::bytes(0);
-  for (const auto& of : needs(walk, list, stages, rests)) highest = std::max(highest, walk.peak(of));
-  return highest;
-}
-
-Bytes StagePeaks::highest_host(const memory::StageWalk& walk, std::uint32_t list, Stages stages, StageRests& rests) {
-  return walk.highest_host(stages, needs(walk, list, stages, rests));
-}
-
 namespace {
 
 /// The stated values, or what the framework can do.
@@ -130,6 +59,14 @@ std::vector<std::uint32_t> weight_slots(std::span<const spec::Recompute> recompu
     slots.push_back(static_cast<std::uint32_t>(first - recomputes.begin()));
   }
   return slots;
+}
+
+/// Time that the slowest stage waits for the others at least, in their mean pace: passes of the weights' gradients may
+/// fill it, and more chunks divide it (timing/pipeline.cpp, share_of_bubble).
+double least_bubble(const Pipeline& pipeline, std::span<const spec::Schedule> schedules) {
+  if (quantity::contains(schedules, spec::Schedule::zero_bubble)) return 0.0;
+  const auto most = std::ranges::max(pipeline.cuts, {}, &StageCut::vpp).vpp;
+  return static_cast<double>(pipeline.pp - 1) / static_cast<double>(most);
 }
 
 /// Bit of a variant of a unit, of which a set holds all.
@@ -176,7 +113,7 @@ void UnitSearch::list_layouts(const PlanUnit& unit) {
   listed_ = unit;
 }
 
-/// What was found out about another accelerator in the same layouts.
+/// Findings about another accelerator in the same layouts go.
 void UnitSearch::forget_accelerator() {
   for (PipelineCells& pipeline : pipelines_) {
     for (Sharded& sharded : pipeline.sharded) {
@@ -263,6 +200,7 @@ void UnitSearch::list_orders(PipelineCells& pipeline) {
     if (!take_micro_batch(micro_batches_[i], pipeline.dp)) continue;
     PipelineOrders& orders = pipeline.orders[i];
     list_legal_orders(*pipeline.pipeline, orders);
+    orders.least_bubble = least_bubble(*pipeline.pipeline, schedules(base_->choices, question_));
     for (const Cell& cell : pipeline.cells) orders.layouts += layouts_of(cell, orders);
   }
 }

@@ -3,6 +3,7 @@
 #include "program/count.hpp"
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 namespace llmcalc::timing {
@@ -39,31 +40,45 @@ Seconds& part(PassTime& pass, RankGroup group) {
 /// nearer to all.
 constexpr double cost_beside_work = 0.5;
 
+/// Passes that an operation is a part of in one direction.
+using PartOf = std::span<PassTime* const>;
+
 /// Adds the messages of one direction; those beside the operation's own work as far as they slow it or outlast it.
-void add_messages(const Op& op, bool backward, Seconds own_work, const Network& network, PassTime& pass) {
+void add_messages(const Op& op, bool backward, Seconds own_work, const Network& network, PartOf passes) {
   Seconds beside;
+  const auto add = [&](layers::RankGroup group, Seconds time) {
+    for (PassTime* pass : passes) part(*pass, group) += time;
+  };
   for (const layers::Message& m : op.messages) {
     if (m.backward != backward) continue;
     const Seconds time = network.collective(m.kind, m.size, network.span(m.group), m.copies);
-    (m.overlapped ? beside : part(pass, m.group)) += time;
+    if (m.overlapped) {
+      beside += time;
+    } else {
+      add(m.group, time);
+    }
   }
-  if (beside > seconds(0)) part(pass, op.messages[0].group) += std::max(cost_beside_work * beside, beside - own_work);
+  if (beside > seconds(0)) add(op.messages[0].group, std::max(cost_beside_work * beside, beside - own_work));
 }
 
 class OpTimer {
  public:
   OpTimer(const layers::Block& block, const Prices& prices) : block_(block), prices_(prices) {}
 
-  void forward(const Op& op, PassTime& pass) const {
+  void forward(const Op& op, PartOf passes) const {
     Seconds work;
+    auto kind = &PassTime::streams;
     if (op.kind == OpKind::attention) {
-      pass.attention += work = prices_.kernels.attention(op, false);
+      kind = &PassTime::attention;
+      work = prices_.kernels.attention(op, false);
     } else if (is_matrix_work(op)) {
-      pass.products += work = product(op, Pass::forward);
+      kind = &PassTime::products;
+      work = product(op, Pass::forward);
     } else if (op.moved_forward > quantity::bytes(0)) {
-      pass.streams += work = moving(op, op.moved_forward, op.forward) + prices_.kernels.further_starts(op.kernels - 1);
+      work = moving(op, op.moved_forward, op.forward) + prices_.kernels.further_starts(op.kernels - 1);
     }
-    add_messages(op, false, work, prices_.network, pass);
+    for (PassTime* pass : passes) pass->*kind += work;
+    add_messages(op, false, work, prices_.network, passes);
   }
 
   void backward(const Op& op, BlockTime& time) const {
@@ -76,7 +91,8 @@ class OpTimer {
       time.backward.streams += work = moving(op, op.moved_backward, op.backward_input + op.backward_weight) +
                                       prices_.kernels.further_starts(op.kernels_backward - 1);
     }
-    add_messages(op, true, work, prices_.network, time.backward);
+    PassTime* const pass = &time.backward;
+    add_messages(op, true, work, prices_.network, {&pass, 1});
   }
 
  private:
@@ -148,15 +164,21 @@ Seconds added_gradient(const Op& op, quantity::Bytes gradient, const KernelPrice
   return op.eager ? kernels.eager_stream(passes * gradient) : kernels.stream(passes * gradient);
 }
 
+/// The first behind this one that an operation reads.
+layers::TensorId next_input(const Op& op, int last) {
+  auto next = layers::no_tensor;
+  for (const layers::TensorId id : op.inputs) {
+    if (id > last) next = std::min(next, id);
+  }
+  return next;
+}
+
 /// Where several operations read one tensor, each gradient after the first.
 Seconds add_up_gradients(const layers::Block& block, const KernelPrices& kernels) {
   Seconds sum;
   std::vector<bool> arrived(block.tensors.size(), false);
   for (const Op& op : block.ops) {
-    std::vector<layers::TensorId> distinct(op.inputs.begin(), op.inputs.end());
-    std::ranges::sort(distinct);
-    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-    for (const layers::TensorId id : distinct) {
+    for (auto id = next_input(op, -1); id != layers::no_tensor; id = next_input(op, id)) {
       const auto gradient = block.tensors[id].gradient;
       if (gradient == quantity::bytes(0)) continue;
       if (arrived[id]) sum += added_gradient(op, gradient, kernels);
@@ -179,16 +201,16 @@ BlockTime time_block(const layers::Block& block, const Prices& prices) {
   const OpTimer timer(block, prices);
   const HostPrices& host = prices.kernels.host();
   BlockTime time;
+  PassTime* const forward[] = {&time.forward, &time.recompute};
   for (const Op& op : block.ops) {
-    timer.forward(op, time.forward);
+    const bool again = program::runs_again(block, op);
+    timer.forward(op, std::span(forward).first(again ? 2 : 1));
     time.forward.dispatch += forward_dispatch(op, block, host, false);
     if (goes_back) {
       timer.backward(op, time);
       time.backward.dispatch += host.dispatch(op, true);
     }
-    if (!program::runs_again(block, op)) continue;
-    timer.forward(op, time.recompute);
-    time.recompute.dispatch += forward_dispatch(op, block, host, true);
+    if (again) time.recompute.dispatch += forward_dispatch(op, block, host, true);
   }
   time.backward.streams += add_up_gradients(block, prices.kernels);
   time.saved = saved_bytes(block);

@@ -203,6 +203,7 @@ struct Cell {
 struct PipelineOrders {
   std::int64_t layouts = 0;                  ///< of all cells
   std::array<std::vector<Order>, 2> orders;  ///< that are legal, by whether sequences are split
+  double least_bubble = 0;                   ///< of any length of micro-batches, in those of a stage of mean pace
 
   bool are_none() const { return orders[false].empty() && orders[true].empty(); }
 };
@@ -230,6 +231,7 @@ class Keeper {
 
   /// Whether nothing of which these are the least figures is among the best, the best of its base or on the front.
   bool is_beaten(const PlannedRun& least);
+  bool is_behind(const PlannedRun& least) const;  ///< the same but for the front
   /// Whether nothing of which these are the least figures is the best beyond the error bar.
   bool is_surely_beaten(const PlannedRun& least) const {
     return findings_.sure && surely_better(*findings_.sure, least);
@@ -355,7 +357,8 @@ class UnitSearch {
   PlannedRun planned(std::uint32_t recompute, quantity::Bytes memory, quantity::Seconds step,
                      Failures failures = Failures::counted) const;
   bool is_ruled_out(std::uint32_t recompute, quantity::Bytes memory, quantity::Seconds least_step) const;
-  bool is_ruled_out(quantity::Bytes memory, quantity::Seconds work, std::int64_t micro_batch);
+  bool is_ruled_out(quantity::Bytes memory, quantity::Seconds least_step, std::int64_t micro_batch);
+  quantity::Seconds least_passes(quantity::Seconds work, std::int64_t micro_batch) const;
   bool is_within_limits(const PlannedRun& run) const;
   const PricedWeights& weights_of(std::uint32_t recompute) const { return sharded_->weights[weight_slot_[recompute]]; }
   const frameworks::Profile& profile(std::uint32_t recompute) const {
