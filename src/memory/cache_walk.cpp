@@ -8,6 +8,7 @@
 #include "memory/inner/buffers.hpp"
 #include "program/build.hpp"
 #include "program/offload.hpp"
+#include "quantity/lists.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -39,7 +40,7 @@ class CacheWalk {
   using Layer = Alive<CachingAllocator>;
 
   void load();
-  void load_weight(const layers::Weight& weight);
+  void load_weight(const layers::Weight& weight, const program::States& states);
   void load_companions();
   void hold_buffers(Bytes gradients);
   void begin_batch(std::int64_t length);
@@ -51,7 +52,8 @@ class CacheWalk {
   Place backward(std::size_t position, const WeightGradients& gradients, Place gradient);
   void adopt_kept(std::size_t position);
   void update(bool makes_states);
-  void update_weight(const layers::Weight& weight, bool makes_states, std::vector<Place>& temporaries);
+  void update_weight(const layers::Weight& weight, const program::States& states, bool makes_states,
+                     std::vector<Place>& temporaries);
   program::States states_of(const layers::Weight& weight) const;
   bool is_layer(std::size_t position) const { return position > 0 && position + 1 < program_.sequence.size(); }
   bool leaves(std::size_t position) const;
@@ -61,7 +63,8 @@ class CacheWalk {
   template <class Visit>
   void each_weight(const Visit& visit) const {
     for (const std::uint16_t index : program_.sequence) {
-      for (const layers::Weight& weight : program_.blocks[index].weights) visit(weight);
+      const auto& weights = program_.blocks[index].weights;
+      for (std::size_t i = 0; i < weights.size(); ++i) visit(weights[i], states_[index][i]);
     }
   }
 
@@ -71,7 +74,8 @@ class CacheWalk {
   const spec::Question& question_;
   const frameworks::Profile& profile_;
   StepRules rules_;
-  WeightGradients first_gradients_;  ///< of the first micro-batch of a step, which makes them
+  WeightGradients first_gradients_;                   ///< of the first micro-batch of a step, which makes them
+  std::vector<std::vector<program::States>> states_;  ///< of the weights of each block
   std::vector<Lifetimes> lifetimes_;
   std::vector<Layer> layers_;
   std::vector<Place> last_graph_;
@@ -93,7 +97,10 @@ CacheWalk::CacheWalk(const program::Program& program, const spec::Question& ques
       rules_(step_rules(question, profile)),
       first_gradients_(gradients_of_first(question, profile)),
       allocator_(in_bytes(room)) {
-  for (const Block& block : program.blocks) lifetimes_.emplace_back(block);
+  for (const Block& block : program.blocks) {
+    lifetimes_.emplace_back(block);
+    states_.push_back(quantity::mapped(block.weights, [&](const auto& weight) { return states_of(weight); }));
+  }
   layers_.reserve(program.sequence.size());
 }
 
@@ -117,8 +124,7 @@ program::States CacheWalk::states_of(const layers::Weight& weight) const {
 }
 
 /// A quantized weight is made of a wide one, which stays until it is.
-void CacheWalk::load_weight(const layers::Weight& weight) {
-  const program::States states = states_of(weight);
+void CacheWalk::load_weight(const layers::Weight& weight, const program::States& states) {
   const std::int64_t tensors = program::tensors_of(weight);
   const bool is_made = formats::is_quantized(weight.dtype) && weight.rows > 0 && !weight.shared;
   const std::int64_t wide = is_made ? profile_.quantized.loading_bytes * (weight.elements / tensors) : 0;
@@ -133,11 +139,10 @@ void CacheWalk::load_weight(const layers::Weight& weight) {
 
 void CacheWalk::load() {
   Bytes gradients;
-  each_weight([&](const layers::Weight& weight) {
-    load_weight(weight);
-    const Bytes own = states_of(weight).gradients;
-    gradients += own;
-    if (rules_.gradient_buffer) allocator_.allocate(in_bytes(own));
+  each_weight([&](const layers::Weight& weight, const program::States& states) {
+    load_weight(weight, states);
+    gradients += states.gradients;
+    if (rules_.gradient_buffer) allocator_.allocate(in_bytes(states.gradients));
   });
   hold_buffers(gradients);
 }
@@ -159,9 +164,9 @@ void CacheWalk::load_companions() {
     if (!companion.owns_weights) continue;
     for (const std::uint16_t block : program_.sequence) {
       for (const auto& weight : program_.blocks[companion.runs[block]].weights) {
-        load_weight(weight);
-        if (!weight.trainable) continue;
         const program::States states = states_of(weight);
+        load_weight(weight, states);
+        if (!weight.trainable) continue;
         allocator_.allocate(in_bytes(states.gradients));
         allocator_.allocate(in_bytes(states.optimizer));
       }
@@ -297,8 +302,8 @@ Place CacheWalk::backward(std::size_t position, const WeightGradients& gradients
 
 /// The optimizer's states of a tensor are one or two, and stay; temporaries stay until all tensors are updated. What
 /// its update needs meanwhile are tensors no larger than it is in fp32.
-void CacheWalk::update_weight(const layers::Weight& weight, bool makes_states, std::vector<Place>& temporaries) {
-  const program::States states = states_of(weight);
+void CacheWalk::update_weight(const layers::Weight& weight, const program::States& states, bool makes_states,
+                              std::vector<Place>& temporaries) {
   const std::int64_t tensors = program::tensors_of(weight);
   const std::int64_t moment = in_bytes(states.moment_temporaries) / tensors;
   for (std::int64_t i = 0; i < tensors; ++i) {
@@ -319,8 +324,8 @@ void CacheWalk::update_weight(const layers::Weight& weight, bool makes_states, s
 
 void CacheWalk::update(bool makes_states) {
   std::vector<Place> temporaries;
-  each_weight([&](const layers::Weight& weight) {
-    if (weight.trainable && !weight.shared) update_weight(weight, makes_states, temporaries);
+  each_weight([&](const layers::Weight& weight, const program::States& states) {
+    if (weight.trainable && !weight.shared) update_weight(weight, states, makes_states, temporaries);
   });
   for (const Place place : temporaries) allocator_.free(place);
   allocator_.end_left();

@@ -21,12 +21,10 @@ CachingAllocator::Place CachingAllocator::make(const Block& block) {
   return place;
 }
 
-/// The first of a row at no higher address.
-std::vector<CachingAllocator::Place>::iterator CachingAllocator::place_in(Row& row, std::int64_t address) const {
-  const auto address_of = [&](Place place) { return blocks_[place].address; };
-  auto& places = row.places;
-  if (places.empty() || address < address_of(places.back())) return places.end();
-  return std::ranges::lower_bound(places, address, std::greater(), address_of);
+/// The first at no higher address.
+CachingAllocator::Spots::iterator CachingAllocator::spot_in(Spots& spots, std::int64_t address) {
+  if (spots.empty() || address < spots.back().address) return spots.end();
+  return std::ranges::lower_bound(spots, address, std::greater(), &Spot::address);
 }
 
 void CachingAllocator::list(Place place) {
@@ -35,13 +33,15 @@ void CachingAllocator::list(Place place) {
   auto& free = pool(block.of_small);
   auto row = fitting(free, block.size);
   if (row == free.end() || row->size != block.size) {
-    row = free.insert(row, Row{block.size, {}});
-    if (!spare_.empty()) {
-      row->places.swap(spare_.back());
-      spare_.pop_back();
+    if (spare_.empty()) {
+      spare_.push_back(static_cast<std::uint32_t>(spots_.size()));
+      spots_.emplace_back();
     }
+    row = free.insert(row, Row{block.size, spare_.back()});
+    spare_.pop_back();
   }
-  row->places.insert(place_in(*row, block.address), place);
+  Spots& spots = spots_[row->spots];
+  spots.insert(spot_in(spots, block.address), {block.address, place});
 }
 
 void CachingAllocator::unlist(Place place) {
@@ -49,13 +49,14 @@ void CachingAllocator::unlist(Place place) {
   block.is_free = false;
   auto& free = pool(block.of_small);
   const auto row = fitting(free, block.size);
-  row->places.erase(place_in(*row, block.address));
-  if (row->places.empty()) leave_empty(free, row);
+  Spots& spots = spots_[row->spots];
+  spots.erase(spot_in(spots, block.address));
+  if (spots.empty()) leave_empty(free, row);
 }
 
-void CachingAllocator::leave_empty(Pool& pool, Pool::iterator row) {
-  spare_.push_back(std::move(row->places));
-  pool.erase(row);
+CachingAllocator::Pool::iterator CachingAllocator::leave_empty(Pool& pool, Pool::iterator row) {
+  spare_.push_back(row->spots);
+  return pool.erase(row);
 }
 
 CachingAllocator::Place CachingAllocator::take_segment(std::int64_t block) {
@@ -71,17 +72,18 @@ CachingAllocator::Place CachingAllocator::take_segment(std::int64_t block) {
 /// Blocks without neighbours are whole segments (release_cached_blocks).
 void CachingAllocator::give_back() {
   for (auto& free : free_) {
-    for (Row& row : free) {
-      std::erase_if(row.places, [&](Place place) {
-        const Block& block = blocks_[place];
+    for (auto row = free.begin(); row != free.end();) {
+      Spots& spots = spots_[row->spots];
+      std::erase_if(spots, [&](const Spot& spot) {
+        const Block& block = blocks_[spot.place];
         const bool is_segment = block.before == nowhere && block.behind == nowhere;
         if (!is_segment) return false;
         reserved_ -= block.size;
-        unused_.push_back(place);
+        unused_.push_back(spot.place);
         return true;
       });
+      row = spots.empty() ? leave_empty(free, row) : row + 1;
     }
-    std::erase_if(free, [](const Row& row) { return row.places.empty(); });
   }
 }
 
@@ -109,10 +111,11 @@ CachingAllocator::Place CachingAllocator::allocate(std::int64_t bytes) {
   if (found == free.end()) {
     place = take_segment(size);
   } else {
-    place = found->places.back();
+    Spots& spots = spots_[found->spots];
+    place = spots.back().place;
     blocks_[place].is_free = false;
-    found->places.pop_back();
-    if (found->places.empty()) leave_empty(free, found);
+    spots.pop_back();
+    if (spots.empty()) leave_empty(free, found);
   }
   split(place, size);
   allocated_ += blocks_[place].size;

@@ -48,11 +48,16 @@ class CachingAllocator {
     bool is_free = false;
     bool of_small = false;  ///< in a segment of small blocks
   };
+  struct Spot {
+    std::int64_t address = 0;
+    Place place = nowhere;
+  };
   /// Free blocks of one size, those at the lowest addresses last: the next one is the last, and what is freed in the
   /// order of a backward pass goes behind the others.
+  using Spots = std::vector<Spot>;
   struct Row {
     std::int64_t size = 0;
-    std::vector<Place> places;
+    std::uint32_t spots = 0;  ///< which of them all
   };
   using Pool = std::vector<Row>;  ///< by size, none of them empty
 
@@ -66,8 +71,8 @@ class CachingAllocator {
   Pool& pool(bool of_small) { return free_[of_small ? 0 : 1]; }
   /// The first of a pool that is no smaller.
   static Pool::iterator fitting(Pool& pool, std::int64_t size);
-  std::vector<Place>::iterator place_in(Row& row, std::int64_t address) const;
-  void leave_empty(Pool& pool, Pool::iterator row);
+  static Spots::iterator spot_in(Spots& spots, std::int64_t address);
+  Pool::iterator leave_empty(Pool& pool, Pool::iterator row);
 
   std::int64_t room_;
   std::int64_t allocated_ = 0;
@@ -78,7 +83,8 @@ class CachingAllocator {
   std::vector<Block> blocks_;
   std::vector<Place> unused_;  ///< of those, the ones that were joined to others
   std::array<Pool, 2> free_;
-  std::vector<std::vector<Place>> spare_;  ///< storage of rows that were left empty
+  std::vector<Spots> spots_;          ///< of all rows
+  std::vector<std::uint32_t> spare_;  ///< of these, those of rows that were left empty
   std::vector<Place> left_;
 };
 
