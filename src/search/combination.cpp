@@ -110,18 +110,43 @@ bool Combinations::is_too_much(const Made& run, const Change& last, std::size_t 
   return exceeds(resting_, of_states(path)) || exceeds(kept_, of_passes(path));
 }
 
+bool Combinations::Learned::is_of(const spec::Question& edited) const {
+  const spec::Training& training = edited.training;
+  return training.framework == framework && training.method == method && edited.layout.sharding == sharding &&
+         training.optimizer == optimizer && training.precision.weights == weights;
+}
+
+/// Judges an edited question with the number formats that one like it turned out to have.
+std::optional<Combinations::Judged> Combinations::look(const spec::Question& edited) {
+  const auto known = std::ranges::find_if(learned_, [&](const Learned& each) { return each.is_of(edited); });
+  if (known == learned_.end()) return judged(edited);
+  spec::Question question = edited;
+  question.training.precision = known->precision;
+  return judged(question);
+}
+
+void Combinations::learn(const spec::Question& edited, const spec::Question& restated) {
+  const spec::Training& looked = edited.training;
+  const spec::Training& asked = restated.training;
+  const bool is_known = std::ranges::any_of(learned_, [&](const Learned& each) { return each.is_of(edited); });
+  if (is_known || looked.precision.weights == asked.precision.weights || looked.framework != asked.framework) return;
+  learned_.push_back({looked.framework, looked.method, edited.layout.sharding, looked.optimizer,
+                      looked.precision.weights, asked.precision});
+}
+
 /// The edited question is a quick look; what counts is the one that its words ask. The same words ask the same, in
 /// whatever order their changes were made.
 const Solution* Combinations::verify(const Made& run) {
   const auto [known, is_new] = verified_.try_emplace(run.path);
   if (!is_new || refuted_.contains(said(run))) return known->second;
-  const auto looked = judged(run.question);
+  const auto looked = look(run.question);
   if (looked) {
     resting_.try_emplace(of_states(run.path), looked->need.at_rest);
     kept_.try_emplace(of_passes(run.path), looked->need.kept);
   }
   auto restated = gains(looked) ? restate_(run.question, run.terms) : std::nullopt;
   const auto asked = restated ? judged(restated->question) : std::nullopt;
+  if (restated) learn(run.question, restated->question);
   if (!gains(asked)) {
     refuted_.insert(said(run));
     return nullptr;

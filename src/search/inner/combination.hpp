@@ -60,12 +60,26 @@ class Combinations {
     bool is_whole = false;  ///< what the path makes, and no storage alone
   };
 
+  /// Number formats that follow from other words of an edited run, as accelerate's FSDP2 trains fp32 weights.
+  struct Learned {
+    spec::Framework framework;
+    spec::Method method;
+    spec::Sharding sharding;
+    spec::Optimizer optimizer;
+    formats::Dtype weights;
+    spec::Precision precision;
+
+    bool is_of(const spec::Question& edited) const;
+  };
+
   /// Verdict on a run that can be.
   struct Judged {
     Probed need;
     trust::VerdictKind verdict;
   };
   std::optional<Judged> judged(const spec::Question& question);
+  std::optional<Judged> look(const spec::Question& edited);
+  void learn(const spec::Question& edited, const spec::Question& restated);
   /// Whether it is worth advising.
   bool gains(const std::optional<Judged>& run) const;
   Path longer(Path path, const Change& change, std::size_t step) const;
@@ -93,6 +107,7 @@ class Combinations {
   const Restate& restate_;
   bool takes_tight_;
   Probe& probe_;
+  std::vector<Learned> learned_;
   std::deque<Made> wider_;               ///< what changes that make room make of the run that was asked for
   std::unordered_set<Path> impossible_;  ///< whose last change cannot be made
   std::unordered_map<Path, quantity::Bytes> resting_;  ///< the least that states need, by of_states()
