@@ -86,6 +86,7 @@ Value router_input(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
   const Value weight = b.value("router weight (fp32)", x.columns, moe.experts, fp32_width, false);
   Op& op = b.block().ops.back();
   op.outputs.push_back(weight.id);
+  op.moved_forward += b.size(weight.id) + quantity::bytes(quantity::product(c.width, x.columns, moe.experts));
   if (x.needs_gradient) op.saved.push_back(weight.id);
   return wide;
 }

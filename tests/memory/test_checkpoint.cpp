@@ -5,6 +5,7 @@
 #include "catch.hpp"
 #include "llmcalc/answer/estimate.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "timing/goodput.hpp"
 
 using namespace llmcalc;
 using memory::Phase;
@@ -81,6 +82,27 @@ TEST_CASE("Megatron-LM copies a rank's shard before it writes: masters, moments 
     const auto staged = needs("--framework megatron --zero 1 --save-checkpoint " + std::string(way));
     CHECK(in_bytes(staged.accelerator) == 0);
     CHECK(in_bytes(staged.host_of_each) == (12 + 2) * all_parameters / 8);
+  }
+}
+
+// Megatron-LM core/dist_checkpointing/strategies/fully_parallel.py: of the ranks that have the same part each writes a
+// share. What tensor parallelism does not cut, each of its ranks has.
+TEST_CASE("what all ranks copy before they write is the checkpoint, once, however a run is laid out") {
+  for (const std::string model : {"llama-3-8b", "mixtral-8x7b"}) {
+    for (const std::string layout : {"", " --tp 4", " --tp 2 --cp 2", " --ep 4", " --tp 2 --ep 4 --etp 1"}) {
+      for (const std::string zero : {"0", "1"}) {
+        if (model == "llama-3-8b" && layout.find("--ep") != layout.npos) continue;
+        CAPTURE(model, layout, zero);
+        const test::Asked asked("--gpu h100-sxm:8 --seq 1k --framework megatron --save-checkpoint sharded --model " +
+                                model + layout + " --zero " + zero);
+        const auto of_each = memory::highest_checkpoint_needs(asked.program, asked.question).host_of_each;
+        const double copied = static_cast<double>(8 * in_bytes(of_each));
+        const auto whole =
+            static_cast<double>(in_bytes(timing::checkpoint_size(asked.program, asked.question.training)));
+        CHECK(copied > 0.999999 * whole);
+        CHECK(copied < 1.001 * whole);
+      }
+    }
   }
 }
 
