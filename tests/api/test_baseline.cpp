@@ -121,6 +121,28 @@ TEST_CASE("each figure that is worse than it was, and no other, is told and fail
   CHECK_THROWS_WITH(changed("fit", one, "/needed_bytes", 1e200), Contains("which no answer has"));
 }
 
+// docs/ci.md: what fits, what fits within its error bar alone, what has no accelerator to fit, what does not.
+TEST_CASE("a verdict is worse behind each that is better, and better behind each that is worse") {
+  const std::vector<std::string_view> verdicts{"fits", "tight", "no_accelerator", "does_not_fit", "error"};
+  const std::vector<std::vector<Word>> questions{{{"model", "llama-3.2-1b"}, {"gpu", "h100-sxm"}},
+                                                 {{"model", "llama-3.2-1b"}},
+                                                 {{"model", "llama-3-70b"}, {"gpu", "4090"}}};
+  for (const auto& words : questions) {
+    auto kept = nlohmann::json::parse(to_json(ask("fit", words)));
+    const auto now = std::ranges::find(verdicts, kept.at("verdict").get<std::string>());
+    REQUIRE(now != verdicts.end());
+    for (auto before = verdicts.begin(); before != verdicts.end(); ++before) {
+      kept["verdict"] = *before;
+      Outside outside;
+      outside.read = [&](const std::string&) { return kept.dump(); };
+      const auto reply = ask("fit", plus(plus(words, {"baseline", "before.json"}), {"worse-by", "5%"}), outside);
+      CAPTURE(*now, *before);
+      CHECK(has_note(reply.warnings, "verdict ") == (before < now));
+      CHECK(has_note(reply.notes, "verdict ") == (before > now));
+    }
+  }
+}
+
 TEST_CASE("a file that holds no answer of the verb is refused") {
   CHECK_THROWS_WITH(asked_again("serve", {{"model", "llama-3-8b"}}, {{"model", "llama-3-8b"}, {"worse-by", "x"}}),
                     Contains("--worse-by"));

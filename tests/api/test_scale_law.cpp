@@ -61,6 +61,16 @@ TEST_CASE("a run is the same from every pair of its figures and every pair of it
   CHECK(line_of(whole, "cost_usd") == Approx(512 * 20 * 24 * line_of(whole, "price_usd_per_hour")));
 }
 
+TEST_CASE("of two options that say the same the error names both") {
+  for (const auto& [one, other] : {std::pair("days", "time"), {"time", "days"}}) {
+    const Words words{{"params", "7e9"},
+                      {"gpu", "h100-sxm:8"},
+                      {one, one[0] == 'd' ? "3" : "3d"},
+                      {other, other[0] == 'd' ? "4" : "4d"}};
+    CHECK_THROWS_WITH(ask("scale", words), Catch::Matchers::Contains("--days") && Catch::Matchers::Contains("--time"));
+  }
+}
+
 TEST_CASE("every card is its memory, its bandwidth, its peak and its price") {
   for (const auto& preset : read::Catalogue().accelerators()) {
     const auto& gpu = preset.accelerator;

@@ -8,6 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <sstream>
 #include <string>
@@ -59,6 +61,10 @@ TEST_CASE("what starts the best run is written into a folder, and read back as t
     const Words again{"fit", "--from", there + "/run.sh", "--gpu", "h100-sxm", "--format", "json"};
     const auto fit = nlohmann::json::parse(cli::run(again, cli::Environment{}).answer);
     CHECK(fit["needed_bytes"] == plan["best"][0]["figures"]["needed_bytes"]);
+    std::ifstream script(there + "/run.sh");  // the other files stand beside it, and not in it again
+    const std::string text{std::istreambuf_iterator<char>(script), {}};
+    CHECK(text.starts_with("#!"));
+    CHECK(text.find("<<END") == text.npos);
   }
   CHECK_THROWS_WITH(planned(plus(base, {"--framework", "torchtitan", "--method", "lora", "--write", there})),
                     Contains("no launch to write"));

@@ -76,6 +76,22 @@ TEST_CASE("Any file of a split GGUF stands for all of them") {
   CHECK(later.config->json == whole.config->json);
 }
 
+TEST_CASE("Of a split GGUF the files that are missing are as large as those that are there") {
+  std::uint64_t whole = 0;
+  for (const std::uint32_t count : {1U, 2U, 4U, 8U}) {
+    const Folder folder;
+    const auto file = test::small_llama().count("split.no", 0).count("split.count", count);
+    const auto name = "m-00001-of-0000" + std::to_string(count) + ".gguf";
+    write_sparse(folder, name, file.header(), file.size());
+    const auto weights = cli::read_path(folder.path() + "/" + name).weights;
+    REQUIRE(weights.has_value());
+    CAPTURE(count);
+    if (count == 1) whole = weights->bytes;
+    CHECK(weights->bytes == count * whole);
+    CHECK(weights->notes.empty() == (count == 1));
+  }
+}
+
 // Ollama's store (server/manifest.go): manifests name layers, whose digests are names of files.
 TEST_CASE("A Modelfile's model is the blob that Ollama has of it") {
   const Folder folder;

@@ -194,11 +194,28 @@ std::size_t check_form(const std::string& line, const std::string& form, const j
   return count;
 }
 
+/// A figure that is there has a source where one is told of such figures, and what is not there has none.
+void check_sources(const json& answer) {
+  constexpr std::string_view ending = "_source";
+  for (const auto& [key, value] : answer.items()) {
+    if (value.is_structured()) check_sources(value);
+    if (!answer.is_object() || !key.ends_with(ending)) continue;
+    const auto stem = key.substr(0, key.size() - ending.size());
+    for (const auto& [of, figure] : answer.items()) {
+      if (of == key || !of.starts_with(stem)) continue;
+      CAPTURE(key, of, value.dump(), figure.dump());
+      CHECK(value.is_null() == figure.is_null());
+      break;
+    }
+  }
+}
+
 /// \return how many numbers all texts show
 std::size_t check(const std::string& line) {
   const json answer = test::answered(line);
   if (!answer.is_object()) return 0;
   const bool is_run = line.starts_with("fit"), is_whole = line.starts_with("serve") || line.starts_with("plan");
+  check_sources(answer);
   for (const auto& broken : test::disagreements(line.substr(0, line.find(' ')), answer)) {
     CAPTURE(line);
     FAIL_CHECK(broken);

@@ -4,6 +4,7 @@
 #include "dialects/read.hpp"
 #include "llmcalc/quantity/error.hpp"
 
+#include <fstream>
 #include <string>
 
 namespace llmcalc {
@@ -181,6 +182,33 @@ TEST_CASE("torchtitan's degrees were elsewhere before") {
       "[experimental]\ncontext_parallel_degree = 2\npipeline_parallel_degree = 1\n",
       "run.toml");
   test::check_terms(reading, "sharding=hsdp sharding_group=4 tp=2 cp=2 gpus=32");
+}
+
+// torchtitan/models/<name>/__init__.py: a model is called by its module and one of its flavors, and by no other name.
+TEST_CASE("torchtitan's flavors are models by their own names alone") {
+  std::ifstream rows(LLMCALC_TEST_DATA "/../presets/dialects/torchtitan_flavors.rows");
+  int flavors = 0;
+  for (std::string row; std::getline(rows, row);) {
+    auto cells = quantity::pieces_of(row, "|");
+    if (cells.size() != 3 || row.starts_with('"') || row.starts_with('#')) continue;
+    for (auto& cell : cells) cell = quantity::trim(cell);
+    const auto model_of = [&](const std::string& flavor) {
+      const auto toml = "[model]\nname = \"" + std::string(cells[0]) + "\"\nflavor = \"" + flavor +
+                        "\"\n[training]\nlocal_batch_size = 4\n";
+      return test::word_of(test::read_alone(toml, "run.toml"), "model");
+    };
+    const std::string flavor(cells[1]);
+    CAPTURE(row);
+    CHECK(model_of(flavor) == cells[2]);
+    CHECK(model_of(flavor + "x") == "-");
+    const auto mark = flavor.find_first_of("-.");
+    if (mark == flavor.npos) continue;
+    CHECK(model_of(std::string(flavor).replace(mark, 1, "_")) == cells[2]);
+    CHECK(model_of(std::string(flavor).replace(mark, 1, "x")) == "-");
+    CHECK(model_of(std::string(flavor).replace(mark - 1, 1, "_")) == "-");
+    ++flavors;
+  }
+  CHECK(flavors > 3);
 }
 
 TEST_CASE("Megatron-LM runs without positions by no option of old") {

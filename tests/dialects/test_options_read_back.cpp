@@ -71,9 +71,9 @@ bool is_said(const std::string& run, const std::string& option, const std::strin
 }
 
 /// Values of options that the launches of each framework say today; none may forget one.
-const std::vector<Said> all_said{{"hf", 67},         {"trl", 81},       {"litgpt", 54},        {"torchtune", 64},
-                                 {"torchtitan", 52}, {"lightning", 51}, {"megatron", 61},      {"deepspeed", 81},
-                                 {"ms-swift", 78},   {"axolotl", 79},   {"llama-factory", 78}, {"unsloth", 53}};
+const std::vector<Said> all_said{{"hf", 69},         {"trl", 83},       {"litgpt", 55},        {"torchtune", 66},
+                                 {"torchtitan", 54}, {"lightning", 53}, {"megatron", 68},      {"deepspeed", 83},
+                                 {"ms-swift", 80},   {"axolotl", 81},   {"llama-factory", 80}, {"unsloth", 55}};
 
 }  // namespace
 

@@ -2,6 +2,8 @@
 #include "catch.hpp"
 #include "read.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <functional>
 #include <string>
@@ -84,7 +86,21 @@ std::string container(const Command& command, const std::string& indent) {
          "  command:\n" + items(command.words, indent + "  ");
 }
 
+/// One cell of a Jupyter notebook (nbformat 4), each line of it on one of the file's.
+std::string notebook(const std::string& first, const Command& command) {
+  const std::string lines = first + joined(command.words, " \\\n  ") + "\n";
+  std::string source;
+  for (const auto line : quantity::pieces_of(lines, "\n")) {
+    if (!line.empty()) source += (source.empty() ? "" : ",\n") + nlohmann::json(std::string(line) + "\n").dump();
+  }
+  return "{\"cells\": [{\"cell_type\": \"code\", \"metadata\": {}, \"outputs\": [],\n\"source\": [\n" + source +
+         "\n]}],\n\"metadata\": {}, \"nbformat\": 4, \"nbformat_minor\": 5}\n";
+}
+
 const std::vector<Wrapping> wrappings{
+    {"run.ipynb", [](const Command& c) { return notebook("!", c); }},
+    {"run.ipynb", [](const Command& c) { return notebook("%%bash\n", c); }},
+    {"run.ipynb", [](const Command& c) { return notebook("%%sh\nset -e\n", c); }},
     {"run.sh", [](const Command& c) { return "#!/bin/bash\nset -e\n" + joined(c.words, " \\\n  ") + "\n"; }},
     {"run.sh",
      [](const Command& c) {
@@ -155,6 +171,51 @@ TEST_CASE("a command says the same in whatever starts it") {
       CAPTURE(name, file);
       CHECK(as_text(test::read_alone(file, name)) == bare);
     }
+  }
+}
+
+/// Megatron-LM's --yaml-cfg has core's configurations in blocks of their own (training/yaml_arguments.py,
+/// examples/gpt3/gpt_config.yaml).
+TEST_CASE("Megatron-LM's YAML says what the same options of its command line say") {
+  enum Block { language_model, model_parallel, neither };
+  struct Line {
+    Block block;
+    std::string yaml;
+    std::string option;
+  };
+  const std::vector<Line> common{
+      {language_model, "num_layers: 24", "--num-layers 24"},
+      {language_model, "hidden_size: 1024", "--hidden-size 1024"},
+      {language_model, "num_attention_heads: 16", "--num-attention-heads 16"},
+      {language_model, "num_query_groups: 4", "--group-query-attention --num-query-groups 4"},
+      {model_parallel, "tensor_model_parallel_size: 2", "--tensor-model-parallel-size 2"},
+      {model_parallel, "bf16: True", "--bf16"},
+      {neither, "micro_batch_size: 2", "--micro-batch-size 2"},
+      {neither, "global_batch_size: 128", "--global-batch-size 128"},
+      {neither, "seq_length: 4096", "--seq-length 4096"},
+      {neither, "max_position_embeddings: 4096", "--max-position-embeddings 4096"}};
+  const std::vector<Line> others{
+      {language_model, "activation_func: swiglu", "--swiglu"},
+      {language_model, "activation_func: squared_relu", "--squared-relu"},
+      {language_model, "add_bias_linear: False", "--disable-bias-linear"},
+      {language_model, "ffn_hidden_size: 2816", "--ffn-hidden-size 2816"},
+      {model_parallel, "sequence_parallel: True", "--sequence-parallel"},
+      {model_parallel, "pipeline_model_parallel_size: 2", "--pipeline-model-parallel-size 2"},
+      {neither, "position_embedding_type: rope", "--position-embedding-type rope"},
+      {neither, "untie_embeddings_and_output_weights: True", "--untie-embeddings-and-output-weights"},
+      {neither, "use_distributed_optimizer: True", "--use-distributed-optimizer"}};
+  for (const auto& other : others) {
+    std::string blocks[] = {"language_model:\n", "model_parallel:\n", ""};
+    std::string options = "torchrun --nproc_per_node 8 pretrain_gpt.py";
+    auto lines = common;
+    lines.push_back(other);
+    for (const auto& line : lines) {
+      blocks[line.block] += (line.block == neither ? "" : "  ") + line.yaml + "\n";
+      options += " " + line.option;
+    }
+    CAPTURE(other.yaml);
+    CHECK(as_text(test::read_alone(blocks[0] + blocks[1] + blocks[2], "gpt.yaml")) ==
+          as_text(test::read_alone(options + "\n", "run.sh")));
   }
 }
 

@@ -75,6 +75,10 @@ class BlockCheck {
     if (op.kind != layers::OpKind::attention) {
       holds(rows <= 1.000001 * most && rows > static_cast<double>(p.m - 1), "a product is its sides");
     }
+    // dQ in fp32, of whole tiles of 128 rows and 32 columns (flash-attention csrc/flash_attn/flash_api.cpp, mha_bwd).
+    const auto tiles = quantity::product(quantity::ceil_to(p.m, 128), quantity::ceil_to(p.k, 32), p.count);
+    if (op.scratch_tensor > quantity::bytes(0) && op.kind == layers::OpKind::attention)
+      holds(in_bytes(op.scratch_tensor) == 4 * tiles, "queries' gradients are in tiles");
     for (const auto gradient : {op.backward_input, op.backward_weight}) {
       const double times = gradient / op.forward;
       const double factors = op.weight == layers::no_weight ? 2.0 : 1.0;

@@ -126,7 +126,9 @@ TEST_CASE("Tokens are absolute or a multiple of the parameters", "[parse]") {
   CHECK(absolute_tokens("300B") == 300e9);
   CHECK(absolute_tokens("1e12") == 1e12);
   CHECK(absolute_tokens("1.1B") == 1.1e9);
-  CHECK(std::get<TokensPerParameter>(parse_tokens("20x", "--tokens")).ratio == 20);
+  for (const int ratio : {1, 5, 20, 192, 1'875}) {
+    CHECK(std::get<TokensPerParameter>(parse_tokens(std::to_string(ratio) + "x", "--tokens")).ratio == ratio);
+  }
   CHECK(std::get<TokensPerParameter>(parse_tokens("1.5X", "--tokens")).ratio == 1.5);
   CHECK_THROWS_AS(parse_tokens("0", "--tokens"), BadInput);
   CHECK_THROWS_AS(parse_tokens("x", "--tokens"), BadInput);

@@ -3,6 +3,8 @@
 #include "read/checkpoint.hpp"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 
 using namespace llmcalc;
 
@@ -73,6 +75,19 @@ TEST_CASE("Packed weights are counted unpacked, scales and indices are none") {
                                   tensor("l.gate_up_proj_scales", "U8", "[2,4,1]", 128, 136) + "}",
                               136);
   CHECK(mxfp4.parameters == 2 * 2 * 4 * 16);
+}
+
+// compressed-tensors quantization/quant_args.py, QuantizationType: "int" or "float".
+TEST_CASE("a checkpoint says in which type its keys and values were calibrated") {
+  const auto stored = [](const std::string& type, const std::string& bits) {
+    return read::stored_cache([&](std::string_view key, read::Holds) {
+      return key == "kv_cache_scheme.type" ? type : key == "kv_cache_scheme.num_bits" ? bits : std::string();
+    });
+  };
+  CHECK(stored("float", "8") == "fp8");
+  CHECK(stored("float", "4") == "fp4");
+  CHECK(stored("int", "8") == "int8");
+  CHECK(stored("float", "").empty());
 }
 
 TEST_CASE("Bytes of a type that is not known count, its parameters are open") {

@@ -1,10 +1,13 @@
 // Names of cards and models as drivers, shops and hubs spell them.
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "quantity/text.hpp"
 #include "read/presets.hpp"
+#include "read/presets/names.hpp"
 #include "read/resolve.hpp"
 #include "read/vocabulary.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -192,6 +195,25 @@ TEST_CASE("suggestions name a preset once, the same size first") {
     CHECK(hint.find("llama-3.1-8b") == hint.rfind("llama-3.1-8b"));
   }
   CHECK_THROWS_WITH(model("lama-3.1-8b"), Contains("did you mean 'llama-3.1-8b'"));
+}
+
+/// A piece between separators that is a number of billions or millions.
+TEST_CASE("the size in a name is the first of its pieces that is one") {
+  const auto is_size = [](std::string_view piece) {
+    const auto digits = piece.substr(0, piece.find_first_not_of("0123456789."));
+    return !digits.empty() && piece.size() == digits.size() + 1 && (piece.back() == 'b' || piece.back() == 'm') &&
+           digits.front() != '.';
+  };
+  int sized = 0;
+  for (const auto& preset : read::Catalogue().models()) {
+    const auto pieces = quantity::pieces_of(preset.id, "-");
+    const auto first = std::ranges::find_if(pieces, is_size);
+    CAPTURE(preset.id);
+    if (first != pieces.end()) CHECK(read::size_in(preset.id) == *first);
+    if (first != pieces.end()) CHECK(read::size_in(*first) == *first);
+    sized += first != pieces.end() ? 1 : 0;
+  }
+  CHECK(sized > 100);
 }
 
 TEST_CASE("options have the names of other programs too") {

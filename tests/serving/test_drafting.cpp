@@ -5,7 +5,10 @@
 #include "serving/questions.hpp"
 #include "serving/speed.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -69,6 +72,15 @@ TEST_CASE("accepted proposals are that many tokens of one step") {
   CHECK(quantity::in_seconds(all.tpot) == Approx(quantity::in_seconds(all.decode_step) / 4).epsilon(0.02));
   const auto none = speed_of({"draft", "llama-3.2-1b:3", "accept", "0.001"});
   CHECK(quantity::in_seconds(none.tpot) == Approx(quantity::in_seconds(none.decode_step)).epsilon(0.002));
+  for (const double share : {0.3, 0.6, 0.8}) {
+    for (const int proposed : {1, 2, 5, 8}) {
+      const auto some =
+          speed_of({"draft", "llama-3.2-1b:" + std::to_string(proposed), "accept", fmt::format("{}", share)});
+      const double kept = (1 - std::pow(share, proposed + 1)) / (1 - share);
+      CAPTURE(share, proposed);
+      CHECK(quantity::in_seconds(some.tpot) == Approx(quantity::in_seconds(some.decode_step) / kept).epsilon(0.02));
+    }
+  }
 }
 
 TEST_CASE("each proposal passes the draft model once") {

@@ -1,6 +1,7 @@
 // Programs in Python, by themselves or in the cells of a notebook: nothing is executed, so they are refused, with the
 // command that their plain values suggest. What a notebook hands to a shell is read as a script.
 #include "dialects/reading/readers.hpp"
+#include "dialects/shell/containers.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
@@ -123,7 +124,8 @@ std::optional<std::string> commands_in_notebook(const Node& file, std::string_vi
   const Node* cells = file.find("cells");
   if (cells == nullptr || file.find("nbformat") == nullptr) return std::nullopt;
   std::string script = shell_in(text);
-  if (std::ranges::any_of(quantity::pieces_of(script, "\n"), is_launch_command)) return script;
+  const std::string commands = with_value(script, "\\\n", " ");
+  if (std::ranges::any_of(quantity::pieces_of(commands, "\n"), is_launch_command)) return script;
   std::string code;
   for (const Node& cell : cells->items) {
     const Node* source = cell.find("source");
