@@ -181,3 +181,18 @@ TEST_CASE("what trainers of late 2026 allocated on an H100 is said within two pe
     CHECK(peak_bytes(asked) == Approx(static_cast<double>(run.allocated)).epsilon(0.02));
   }
 }
+
+TEST_CASE("until transformers 4.45 the fp32 logits take the place of the 16-bit ones") {
+  const auto peak_of = [](const std::string& release) {
+    const test::Asked asked(
+        "--model granite-3.3-2b --hidden 2304 --heads 36 --kv-heads 36 --ffn 9216 --vocab 49152 --framework hf "
+        "--method lora --lora-rank 16 --lora-targets q,k,v,o --lora-dropout 0.1 --weights bf16 --compute bf16 "
+        "--autocast 0 --grads fp32 --optimizer-states fp32 --seq 4096 --micro-batch 8 --recompute full "
+        "--attention flash --gpu a100-80-sxm --framework-version transformers==" +
+        release);
+    return static_cast<double>(quantity::in_bytes(asked.walk().peak().alive.total()));
+  };
+  // PowerLM 3B, fms-acceleration scripts/benchmarks/refs/a100_80gb_granite.csv.
+  CHECK(peak_of("4.45.2") == Approx(33'176'473'088.0).epsilon(0.01));
+  CHECK(peak_of("4.46.0") - peak_of("4.45.2") == 2.0 * 8 * 4096 * 49152);
+}
