@@ -104,6 +104,20 @@ void exchange(Op& op, quantity::Bytes size, bool needs_gradient) {
   op.workspace_forward = op.workspace_backward = size;
 }
 
+/// PyTorch gathers the keys and values of all ranks at once, whatever the name. Beside them lie, forward, what is sent
+/// and of the merge in fp32 the result so far, a step's, their difference and its product; backward the queries'
+/// gradient in fp32, and that of keys and values three times: as it was, as it is sent and as it arrives
+/// (torch/distributed/tensor/experimental/_context_parallel/_attention.py, _AllGatherRotater, _SDPAMerger._merge_one
+/// and _templated_ring_attention_backward).
+void gather_round(const Context& c, const Heads& heads, const Value& out, Op& op) {
+  constexpr std::int64_t wide = fp32_width / half_width;
+  constexpr std::int64_t of_merge = 4;
+  constexpr std::int64_t of_gradients = 3;
+  const auto pair = size_of(heads.k) + size_of(heads.v);
+  op.workspace_forward += (c.cp + 1) * pair + of_merge * wide * size_of(out);
+  op.workspace_backward += (c.cp + 1 + of_gradients * wide) * pair + wide * size_of(heads.q);
+}
+
 }  // namespace
 
 /// Buffers: beside the keys and values in use those that arrive, and in the backward pass both with their gradients.
@@ -113,9 +127,11 @@ void exchange(Op& op, quantity::Bytes size, bool needs_gradient) {
 void pass_round(const Context& c, const Heads& heads, const Value& out, Op& op) {
   const auto pair = size_of(heads.k) + size_of(heads.v);
   const auto once = (c.cp - 1) * pair;
-  const std::int64_t in_backward = c.profile.attention.merges_ring_steps ? 1 + fp32_width / half_width : 2;
+  const bool merges = c.profile.attention.merges_ring_steps;
   op.messages.push_back({Collective::ring, RankGroup::context, false, true, once});
+  const std::int64_t in_backward = merges ? 1 + fp32_width / half_width : 2;
   op.messages.push_back({Collective::ring, RankGroup::context, true, true, in_backward * once});
+  if (merges) return gather_round(c, heads, out, op);
   op.workspace_forward += c.profile.attention.keeps_ring_steps ? c.cp * (pair + size_of(out)) : pair;
   op.workspace_backward += 4 * pair;
   if (c.profile.attention.keeps_ring_steps) op.workspace_backward += size_of(heads.q) + pair;
