@@ -8,6 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -195,4 +197,36 @@ TEST_CASE("each value of a question says who said it") {
       CHECK(question.at(term).at("origin") == origin);
     }
   }
+}
+
+namespace {
+
+/// \return how many numbers of a preset's file are shown under the same names
+int same_numbers(const json& file, const json& shape) {
+  int same = 0;
+  for (const auto& [key, value] : file.items()) {
+    if (!shape.contains(key)) continue;
+    CAPTURE(key);
+    if (value.is_object() && shape.at(key).is_object()) same += same_numbers(value, shape.at(key));
+    if (!value.is_number()) continue;
+    CHECK(shape.at(key) == value);
+    ++same;
+  }
+  return same;
+}
+
+}  // namespace
+
+TEST_CASE("what a preset's file says of a shape is shown of it under the same name") {
+  int same = 0;
+  for (const auto& file : std::filesystem::directory_iterator(LLMCALC_TEST_DATA "/../presets/models")) {
+    std::ifstream stream(file.path());
+    for (const json& entry : json::parse(stream)) {
+      const auto id = entry.at("id").get<std::string>();
+      CAPTURE(id);
+      const auto shown = json::parse(outcome({"model", "show", id, "--format", "json"}).answer);
+      same += same_numbers(entry, shown.at("model").at("shape"));
+    }
+  }
+  CHECK(same > 2000);
 }

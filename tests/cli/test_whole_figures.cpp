@@ -210,12 +210,24 @@ void check_sources(const json& answer) {
   }
 }
 
+/// A token takes half a byte to four for each number that layers keep of it.
+void check_cache(const json& kv) {
+  double kept = 0;
+  for (const auto& group : kv.at("groups")) {
+    if (group.at("kind") == "full")
+      kept += group.at("layers").get<double>() * group.at("elements_per_token").get<double>();
+  }
+  CHECK(kv.at("bytes_per_token").get<double>() >= 0.5 * kept);
+  CHECK(kv.at("bytes_per_token").get<double>() <= 4.0 * kept);
+}
+
 /// \return how many numbers all texts show
 std::size_t check(const std::string& line) {
   const json answer = test::answered(line);
   if (!answer.is_object()) return 0;
   const bool is_run = line.starts_with("fit"), is_whole = line.starts_with("serve") || line.starts_with("plan");
   check_sources(answer);
+  if (line.starts_with("serve") && !answer.at("kv").at("groups").empty()) check_cache(answer.at("kv"));
   for (const auto& broken : test::disagreements(line.substr(0, line.find(' ')), answer)) {
     CAPTURE(line);
     FAIL_CHECK(broken);

@@ -2,8 +2,10 @@
 #include "catch.hpp"
 #include "timing/inner/pipeline.hpp"
 #include "timing/kernel_prices.hpp"
+#include "timing/steps.hpp"
 
 #include <algorithm>
+#include <string>
 
 using namespace llmcalc;
 using quantity::in_seconds;
@@ -46,4 +48,18 @@ TEST_CASE("streaming waits in each pass for what the pass does not hide") {
       }
     }
   }
+}
+
+TEST_CASE("weights that rest on drives come no faster than the drives are") {
+  const auto waits = [](const char* rate) {
+    return in_seconds(
+        test::step_of(
+            std::string("--model llama-3-8b --framework deepspeed --zero 3 --gpu h100-sxm:8 --seq 512 --offload params "
+                        "--offload-to nvme --nvme-bandwidth ") +
+            rate)
+            .offload);
+  };
+  constexpr double weights = 2 * 8.03e9;  // of the node, read in either pass
+  CHECK(waits("0.1GB/s") == Approx(2 * weights / 0.1e9).epsilon(0.05));
+  CHECK(waits("0.2GB/s") == Approx(2 * weights / 0.2e9).epsilon(0.05));
 }
