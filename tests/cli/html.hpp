@@ -204,8 +204,9 @@ inline void check_question(const Both& both) {
     const auto text = [](const json& member) { return member.is_null() ? std::string() : member.get<std::string>(); };
     const std::string value = text(word.at("value")), origin = text(word.at("origin"));
     const bool is_said = origin == "flag" || origin == "file" || origin == "row";
-    if (is_said && !value.empty()) said.push_back({term, value});
-    all.push_back({term, value});
+    const std::string where = text(word.at("where"));
+    if (is_said && !value.empty()) said.push_back({term, value, where});
+    all.push_back({term, value, where});
   }
   quantity::append(said, all);
   const auto& rows = both.page["Question"].rows;
@@ -213,6 +214,9 @@ inline void check_question(const Both& both) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     CHECK(rows[i].at(0).text == said[i].at(0));
     CHECK(rows[i].at(1).text == said[i].at(1));
+    const auto &by = rows[i].at(2).text, &where = said[i].at(2);
+    CHECK(by.ends_with(where));
+    if (!where.empty()) CHECK(by != where + ": " + where);
   }
 }
 

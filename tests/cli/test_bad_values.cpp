@@ -117,6 +117,19 @@ TEST_CASE("a switch is said, or said to be yes or no, and nothing else") {
   CHECK(switches > 20);
 }
 
+TEST_CASE("a switch in front of a word too many is not said to have a value") {
+  for (const auto& flag : api::all_flags(api::find_verb("fit"))) {
+    if (!flag.is_switch() || flag.name == "help") continue;
+    CAPTURE(flag.name);
+    try {
+      cli::run(Words{"fit", "llama-3.2-1b", "--" + flag.name, "GB"}, cli::Environment{});
+      FAIL("was answered");
+    } catch (const quantity::BadInput& error) {
+      CHECK(std::string(error.what()).find("true") == std::string::npos);
+    }
+  }
+}
+
 TEST_CASE("a word too many is the place of its error, not what is wrong with it") {
   for (const auto& verb : api::verbs()) {
     if (verb.name == "validate" || verb.name == "from") continue;  // of files
