@@ -156,9 +156,12 @@ Flag flag_of(const read::Term& term) {
 }  // namespace
 
 std::vector<Flag> terms_of_run() {
-  auto flags = quantity::mapped(read::shorthands(), [](const auto& word) { return flag_of(word); });
-  for (const auto& term : read::vocabulary()) flags.push_back(flag_of(term));
-  return flags;
+  static const auto all = [] {
+    auto flags = quantity::mapped(read::shorthands(), [](const auto& word) { return flag_of(word); });
+    for (const auto& term : read::vocabulary()) flags.push_back(flag_of(term));
+    return flags;
+  }();
+  return all;
 }
 
 std::vector<Flag> terms_of_server() {
