@@ -98,10 +98,10 @@ bool reads_mask(const Context& c, const CoreAttention& core) {
 
 bool reads_views(const Context& c) { return fuses_attention(c) && !c.profile.attention.copies_heads; }
 
-Value cached(BlockBuilder& b, const Value& x, std::string_view name) {
+Value cached(BlockBuilder& b, const Value& x, std::string_view name, Cached kept) {
   if (b.context().training.method != spec::Method::inference) return x;
   const Value cache = b.value(name, x.rows, x.columns, x.width, false);
-  b.block().tensors[cache.id].kept = Cached::positions;
+  b.block().tensors[cache.id].kept = kept;
   Op& op = b.append({.kind = OpKind::permutation, .name = name, .inputs = {x.id}, .outputs = {cache.id}});
   op.saved.push_back(cache.id);
   return cache;

@@ -130,7 +130,7 @@ void choose_positions(BlockBuilder& b, const spec::LatentAttention& a, const Val
   const WeightId norm = b.vector("index key norm", 2 * n.index_dim);
   b.block().weights[norm].trainable = false;
   const Value weights = constant_product(b, x, Role::index_weight, n.index_heads);
-  score(b, n, q, cached(b, k, "index key cache"), weights);
+  score(b, n, q, cached(b, k, "index key cache", Cached::index), weights);
 }
 
 }  // namespace llmcalc::layers

@@ -4,6 +4,7 @@
 #include "llmcalc/formats/ggml_type.hpp"
 #include "program/stage_blocks.hpp"
 #include "quantity/lists.hpp"
+#include "serving/engine.hpp"
 
 #include <algorithm>
 #include <array>
@@ -21,12 +22,15 @@ using spec::CacheType;
 
 /// Adds what the layer's own code keeps: in 16 bits, as the whole forward program, but for the matrices of a
 /// recurrence.
-void add_kept(const program::Program& program, const layers::Block& block, LayerCache& layer) {
+void add_kept(const program::Program& program, const layers::Block& block, bool narrows_index, LayerCache& layer) {
   for (const layers::Tensor& tensor : block.tensors) {
     const std::int64_t size = quantity::in_bytes(tensor.size);
     switch (tensor.kept) {
       case Cached::nothing: break;
       case Cached::positions: layer.elements += size / (half_width * program.tokens); break;
+      case Cached::index:
+        (narrows_index ? layer.index_elements : layer.elements) += size / (half_width * program.tokens);
+        break;
       case Cached::recurrence: layer.state_elements += size / fp32_width; break;
       case Cached::convolution: layer.inputs_elements += size / half_width; break;
     }
@@ -93,7 +97,7 @@ std::vector<LayerCache> kept_by_kind(const spec::Question& question, const progr
   std::vector<LayerCache> kept;
   for (std::size_t kind = 0; kind < question.model.kinds.size(); ++kind) {
     LayerCache layer;
-    add_kept(program, program.blocks[kind + 1], layer);
+    add_kept(program, program.blocks[kind + 1], row_of(question.serving.engine).narrows_index, layer);
     add_reach(question, question.model.kinds[kind], layer);
     kept.push_back(layer);
   }
@@ -132,9 +136,15 @@ quantity::Bytes cache_bytes(CacheType type, std::int64_t elements) {
   return formats::storage_bytes(found->format, elements);
 }
 
+quantity::Bytes position_bytes(CacheType type, const LayerCache& layer) {
+  constexpr std::int64_t scaled_together = 128;
+  const std::int64_t scales = quantity::ceil_divide(layer.index_elements, scaled_together);
+  return cache_bytes(type, layer.elements) + quantity::bytes(layer.index_elements + scales * fp32_width);
+}
+
 quantity::Bytes bytes_per_token(const std::vector<CacheGroup>& groups, CacheType type) {
   return quantity::sum_of(groups, [&](const CacheGroup& group) {
-    return group.layer.reach == Reach::full ? group.layers * cache_bytes(type, group.layer.elements)
+    return group.layer.reach == Reach::full ? group.layers * position_bytes(type, group.layer)
                                             : quantity::bytes(0);
   });
 }

@@ -27,6 +27,7 @@ struct LayerCache {
   Reach reach = Reach::full;
   std::int64_t window = 0;           ///< positions of a window or chunk
   std::int64_t elements = 0;         ///< of a position: keys and values, or the latent
+  std::int64_t index_elements = 0;   ///< of a position: what an indexer scores it by, in 8 bits
   std::int64_t heads = 0;            ///< of keys and values; 0 for latents
   std::int64_t state_elements = 0;   ///< of a sequence: the matrices of a recurrence
   std::int64_t inputs_elements = 0;  ///< and the inputs that its convolution still needs
@@ -62,6 +63,11 @@ std::int64_t positions_read(const LayerCache& layer, std::int64_t length);
 /// Bytes of `elements` keys and values in a type of which `automatic` was replaced by what the engine takes.
 /// \param heads  of keys and values; types with a scale a head need it
 quantity::Bytes cache_bytes(spec::CacheType type, std::int64_t elements);
+
+/// Bytes of a position in a layer. What an indexer scores it by is in 8 bits whatever the type, with a scale in 32 bits
+/// for each 128 (vLLM model_executor/models/deepseek_v2.py, k_cache_head_dim; SGLang mem_cache/memory_pool.py,
+/// index_k_with_scale_buffer; TensorRT-LLM _torch/attention_backend/sparse/dsa.py, DSACacheManager).
+quantity::Bytes position_bytes(spec::CacheType type, const LayerCache& layer);
 
 /// Bytes of a position in all layers that keep positions, in groups that look back without limit.
 quantity::Bytes bytes_per_token(const std::vector<CacheGroup>& groups, spec::CacheType type);

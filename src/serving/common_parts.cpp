@@ -142,7 +142,7 @@ std::int64_t model_limit(const spec::Question& question) {
 }
 
 Bytes position_bytes(const Deployment& deployment, const LayerCache& layer) {
-  return cache_bytes(deployment.setup.cache, layer.elements);
+  return position_bytes(deployment.setup.cache, layer);
 }
 
 Bytes state_bytes(const spec::Question& question, const LayerCache& layer) {

@@ -158,6 +158,7 @@ struct EngineRow {
   bool loads_towers = false;            ///< of what a checkpoint sees with, also where text alone is asked for
   EngineRelease leaves_towers = {};     ///< the first that loads none where text alone is asked for; none: no release
   bool narrows_cache = false;           ///< to 8 bits, where weights have no more than these
+  bool narrows_index = false;           ///< what an indexer scores positions by is in 8 bits, whatever the cache
   bool pools = true;                    ///< serves embeddings and scores
   bool narrows_states = false;          ///< recurrences have the model's 16 bits unless its checkpoint asks for 32
   bool profiles_sequences = false;      ///< its profile run draws a token of as many sequences as a step takes

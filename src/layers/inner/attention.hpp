@@ -41,7 +41,7 @@ Value channel_mix(BlockBuilder& b, std::int64_t width, const Value& x);
 Value state_space(BlockBuilder& b, const spec::StateShape& state, const Value& x);
 
 /// Copy of `x` for all positions so far in generation, which the layer keeps; `x` itself in training.
-Value cached(BlockBuilder& b, const Value& x, std::string_view name);
+Value cached(BlockBuilder& b, const Value& x, std::string_view name, Cached kept = Cached::positions);
 
 /// Part that attention works on: some heads of some positions.
 struct Heads {
