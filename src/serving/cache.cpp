@@ -144,8 +144,7 @@ quantity::Bytes position_bytes(CacheType type, const LayerCache& layer) {
 
 quantity::Bytes bytes_per_token(const std::vector<CacheGroup>& groups, CacheType type) {
   return quantity::sum_of(groups, [&](const CacheGroup& group) {
-    return group.layer.reach == Reach::full ? group.layers * position_bytes(type, group.layer)
-                                            : quantity::bytes(0);
+    return group.layer.reach == Reach::full ? group.layers * position_bytes(type, group.layer) : quantity::bytes(0);
   });
 }
 

@@ -129,7 +129,9 @@ void add_draft(const spec::Question& rank, Deployment& deployment) {
   if (rank.serving.draft_model) return add_draft_model(deployment);
   Stage& last = deployment.stages.back();
   last.draft = draft_bytes(rank, last.weights);
-  const auto keeps = [](const CacheGroup& group) { return group.layer.reach == Reach::full; };
+  // DeepSeek-V4's draft sees the last positions alone (config.json, the last of compress_ratios).
+  const Reach reach = compresses_keys(rank.model) ? Reach::window : Reach::full;
+  const auto keeps = [&](const CacheGroup& group) { return group.layer.reach == reach; };
   const auto found = std::ranges::find_if(last.cache, keeps);
   const bool on_torch = !spec::reads_gguf(rank.serving.engine);
   if (on_torch && found != last.cache.end()) ++found->layers;

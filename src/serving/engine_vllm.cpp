@@ -223,7 +223,12 @@ RankMemory vllm_memory(const Deployment& deployment, std::size_t rank, const Dem
   memory.pool = deployment.question.serving.options.cache_bytes.value_or(memory.limit - memory.held());
   memory.beside = context_outside(deployment.setup.release);
   if (!estimates(deployment)) memory.beside += graph_bytes(deployment);
-  share_pool(deployment, stage, demand, {in_flight(deployment, tokens), states_held(deployment)}, memory);
+  const Holds holds{in_flight(deployment, tokens), states_held(deployment)};
+  if (compresses_keys(deployment.question.model)) {
+    share_compressed(deployment, stage, demand, holds.in_flight, memory);
+  } else {
+    share_pool(deployment, stage, demand, holds, memory);
+  }
   return memory;
 }
 

@@ -26,8 +26,28 @@ TEST_CASE("keys and values of a token take what engines logged") {
   CHECK(token_bytes({"model", "llama-2-7b", "engine", "trtllm"}) == 524288);
   // Latents of 576 in 61 layers, whole on every rank (DeepSeek-V3, arXiv:2412.19437 section 2.1).
   CHECK(token_bytes({"model", "deepseek-v3", "tp", "8"}) == 70272);
-  // And with them a key of 128 of the indexer (DeepSeek-V3.2-Exp, inference/model.py, Indexer.k_cache).
-  CHECK(token_bytes({"model", "deepseek-v3.2", "tp", "8"}) == 70272 + 2 * 128 * 61);
+  // And with them a key of 128 of the indexer, in 8 bits with a scale (DeepSeek-V3.2-Exp, inference/kernel.py,
+  // fp8_index): GLM-5.1 on eight H200 has room for 343,744 tokens in 32.06 GiB (vLLM 0.19.1, a log of 19 May 2026).
+  CHECK(token_bytes({"model", "deepseek-v3.2", "tp", "8"}) == 70272 + (128 + 4) * 61);
+  const auto room = 32.06 * 1024 * 1024 * 1024;
+  CHECK(room / static_cast<double>(token_bytes({"model", "glm-5", "tp", "8"})) == Approx(343'744.0).margin(100.0));
+}
+
+// vLLM issue 44376: 30,000 tokens of DeepSeek-V4-Flash need 6.66 GiB under 0.22 in steps of 16,384, and in 5.44 GiB
+// 13,528 fit. A log of 0.25.0 on two RTX PRO 6000: 10.29 GiB have room for 1,993,100 tokens, as requests of 2^20.
+TEST_CASE("compressed keys lie beside windows of every layer and what keys are made of") {
+  const auto asked = [](std::vector<std::string> words) {
+    words.insert(words.end(),
+                 {"model", "deepseek-v4-flash", "kv-dtype", "fp8", "gpu", "h200-sxm", "gpus", "2", "tp", "2"});
+    return serving::serve(test::served(words));
+  };
+  const auto needy =
+      asked({"engine-version", "0.22", "context", "30000", "batched-tokens", "16384", "kv-bytes", "5.44GiB"});
+  CHECK(static_cast<double>(in_bytes(needy.memory.needed)) / (1U << 30U) == Approx(6.66).margin(0.005));
+  CHECK(static_cast<double>(needy.capacity.max_context) == Approx(13'528.0).margin(16.0));
+  const auto roomy = asked({"engine-version", "0.25", "context", "1048576", "batched-tokens", "4096", "kv-bytes",
+                            "10.29GiB", "draft", "mtp:2"});
+  CHECK(static_cast<double>(roomy.capacity.cache_tokens) == Approx(1'993'100.0).margin(2'000.0));
 }
 
 /// Bits of an element with its share of scales: ggml-common.h's blocks of 32 (block_q8_0 34 bytes, q5_1 24, q5_0 22,

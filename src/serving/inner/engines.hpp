@@ -96,6 +96,14 @@ void keep_nothing(const Deployment& deployment, RankMemory& memory);
 void share_pool(const Deployment& deployment, const Stage& stage, const Demand& demand, const Holds& holds,
                 RankMemory& memory);
 
+/// True of a model some of whose keys stand for several positions.
+bool compresses_keys(const spec::Model& model);
+
+/// One pool of such a model's, as share_pool.
+/// \param in_flight  positions beyond a window
+void share_compressed(const Deployment& deployment, const Stage& stage, const Demand& demand, std::int64_t in_flight,
+                      RankMemory& memory);
+
 /// Each group of layers by itself; states as well, unless they have places of their own (RankMemory::seats).
 /// \param window_share  of the positions of full layers that windowed ones are given; 0: as many as their window
 void share_by_group(const Deployment& deployment, const Stage& stage, const Demand& demand, double window_share,

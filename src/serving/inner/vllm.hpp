@@ -24,6 +24,7 @@ inline constexpr EngineRelease estimates_graphs{0, 20};   // envs.py: graphs com
 inline constexpr EngineRelease caches_states{0, 27};      // prefixes of hybrids are cached unasked (vllm pull 50991)
 inline constexpr EngineRelease second_quantized{0, 24};   // config/vllm.py, _is_default_v2_model_runner_model
 inline constexpr EngineRelease dense_in_second{0, 25};    // v1/worker/gpu/model_runner.py for dense models
+inline constexpr EngineRelease packs_groups{0, 25};       // v1/core/kv_cache_utils.py, _get_kv_cache_config_packed
 inline constexpr EngineRelease settles_tokens{0, 26};     // config/vllm.py, max_in_flight_tokens
 inline constexpr EngineRelease second_encodes{0, 27};     // v1/worker/gpu/model_runner.py: profile_run encodes images
 inline constexpr EngineRelease second_runner{0, 29};      // it runs every model, and estimates graphs
