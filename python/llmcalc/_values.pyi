@@ -1144,6 +1144,7 @@ class ServeOptions(TypedDict, total=False):
     prompt: Option
     output: Option
     range_ratio: Option
+    natural_text: Option
     concurrency: Option
     num_prompts: Option
     rate: Option

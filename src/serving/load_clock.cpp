@@ -372,7 +372,8 @@ double LoadClock::server_time(double admitted, double prompt) const {
   const EngineRow& row = row_of(deployment_.question.serving.engine);
   if (role_of(deployment_) == ServerRole::decode && row.handover.by_chunks) return 0.0;
   const Overheads& beside = overheads();
-  return 1e-3 * beside.first_ms + seat_time() * admitted + micro * beside.token_us * prompt;
+  const double token_us = load_.natural_text ? beside.natural_us : beside.token_us;
+  return 1e-3 * beside.first_ms + seat_time() * admitted + micro * token_us * prompt;
 }
 
 /// A server that sends several tokens together hands on as many fewer messages while a new request comes (vLLM pull

@@ -106,6 +106,7 @@ struct Load {
   std::int64_t output = 256;
   bool lengths_said = false;              ///< one of both, instead of what follows from the context
   std::optional<double> range_ratio;      ///< shortest prompt and answer, as a share of these, which are the longest
+  bool natural_text = false;              ///< prompts are sentences, not tokens drawn by chance as benchmarks send them
   std::int64_t concurrency = 1;           ///< requests in flight over the whole deployment
   std::optional<std::int64_t> prompts;    ///< requests in all, of which the last ones find others gone
   std::optional<double> rate;             ///< requests a second, instead of a concurrency

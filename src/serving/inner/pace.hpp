@@ -25,6 +25,7 @@ struct Overheads {
   double draft_request_us = 0;  ///< and a sequence of it
   double first_ms = 0;          ///< a request, before its prompt and after its first token: server
   double token_us = 0;          ///< a token of a prompt: tokenizer, and the way to the scheduler
+  double natural_us = 0;        ///< and of one that is a sentence
   double seat_ms = 0;           ///< each request in flight, whose tokens the server hands on while a new one comes
 };
 
