@@ -245,7 +245,11 @@ bool holds_gguf(const AskedQuestion& asked) {
 }
 
 void add_usual_engine(AskedQuestion& asked) {
-  if (!holds_gguf(asked) || read::has_word(asked.words, "engine")) return;
+  if (!holds_gguf(asked)) return;
+  if (!asked.reading.weights->counts_all && !read::has_word(asked.words, "quant")) {
+    throw quantity::BadInput(asked.reading.place, "has tensors of a type that is not known here", "add --quant");
+  }
+  if (read::has_word(asked.words, "engine")) return;
   asked.words.push_back({"engine", "llama.cpp", {Source::default_value, asked.reading.kind}});
 }
 

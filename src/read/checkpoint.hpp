@@ -3,6 +3,7 @@
 
 #include "llmcalc/formats/quant.hpp"
 #include "read/words.hpp"
+#include "spec/roles.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -39,10 +40,11 @@ struct Checkpoint {
   std::uint64_t parameters = 0;  ///< their elements, packed ones unpacked, without scales and zero points
   bool counts_all = true;        ///< false where a tensor's type or packing is not known
   std::vector<StoredType> types;
-  std::string quantization;          ///< word of --quant, where the file says one
+  std::string quantization;          ///< word of --quant, where the file says one or its tensors do
   std::optional<ConfigText> config;  ///< the shape, as the config.json of its family would say it
   std::vector<Given> words;          ///< the shape of a family that nobody knows, dimension by dimension
   std::vector<std::string> notes;
+  spec::FileTensors held;    ///< of GGUF, by what they are for
   std::uint64_t shards = 1;  ///< files that the whole is split into
 
   void count(const StoredType& more);

@@ -3,9 +3,14 @@
 
 #include "llmcalc/spec/word.hpp"
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace llmcalc::spec {
+class FileTensors;
+}
 
 namespace llmcalc::read {
 
@@ -17,6 +22,7 @@ using spec::Source;
 struct ConfigText {
   std::string path;
   std::string json;
+  std::shared_ptr<const spec::FileTensors> tensors = {};  ///< where a GGUF file says it
 };
 
 /// The first word of a term in a list that may say it twice, or nullptr.

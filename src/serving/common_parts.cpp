@@ -49,7 +49,11 @@ bool runs_in_trtllm(Quant quant) {
   return runs_on_torch(quant) && !quantity::contains(of_bitsandbytes, quant);
 }
 
-bool runs_on_ggml(Quant quant) { return formats::is_file_type(quant) || formats::is_plain(quant); }
+/// Files in NVFP4 are made of checkpoints in it (llama.cpp convert_hf_to_gguf.py, _nvfp4_pack), of which no file type's
+/// rule says what is left in 16 bits.
+bool runs_on_ggml(Quant quant) {
+  return formats::is_file_type(quant) || formats::is_plain(quant) || quant == Quant::nvfp4;
+}
 
 bool keeps_in_pages(CacheType type) {
   return keeps_plain(type) || type == CacheType::fp8 || type == CacheType::int8 || type == CacheType::nvfp4;

@@ -5,8 +5,10 @@
 #include "serving/engine.hpp"
 #include "serving/forward.hpp"
 #include "serving/inner/gguf_rule.hpp"
+#include "spec/roles.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <variant>
 
@@ -142,9 +144,21 @@ Bytes WeightFormat::bytes(const layers::Block& block, const Weight& weight, cons
   return quantity::bytes(quantity::ceil_divide(quantity::in_bytes(whole), copies_over(block, weight)));
 }
 
+/// Bytes of an element in the file that is at hand, if it is in the type that is asked about.
+std::optional<double> WeightFormat::in_file(const Weight& weight, const LayerPlace& place) const {
+  const spec::FileTensors* file = question_.serving.file.get();
+  if (file == nullptr || file->quant != question_.serving.quant) return std::nullopt;
+  const Use use = spec::use_of(weight.role);
+  const bool in_layer = use != Use::table && use != Use::lookups && use != Use::head;
+  return file->bytes_each(use, is_expert(weight), in_layer ? place.layer : 0);
+}
+
 Bytes WeightFormat::resting(const layers::Block& block, const Weight& weight, const LayerPlace& place) const {
   const auto quant = question_.serving.quant;
   if (weight.shared) return quantity::bytes(0);
+  if (const auto each = in_file(weight, place)) {
+    return quantity::bytes(std::llround(static_cast<double>(weight.elements) * *each));
+  }
   const bool packed_expert = question_.serving.from_mxfp4 && is_expert(weight) && weight.rows > 0;
   if (formats::is_file_type(quant) || packed_expert) {
     const Use role = spec::use_of(weight.role);
@@ -167,7 +181,8 @@ class BlockBytes {
  public:
   BlockBytes(const spec::Question& question, const program::Program& program)
       : format_(question), program_(program), known_(program.blocks.size()) {
-    by_place_ = formats::is_file_type(question.serving.quant) || question.serving.from_mxfp4;
+    const spec::Serving& serving = question.serving;
+    by_place_ = formats::is_file_type(serving.quant) || serving.from_mxfp4 || serving.file != nullptr;
   }
 
   WeightBytes at(std::uint16_t block, const LayerPlace& place) {

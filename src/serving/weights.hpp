@@ -6,6 +6,7 @@
 #include "program/program.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace llmcalc::serving {
@@ -63,6 +64,7 @@ class WeightFormat {
 
  private:
   quantity::Bytes resting(const layers::Block& block, const layers::Weight& weight, const LayerPlace& place) const;
+  std::optional<double> in_file(const layers::Weight& weight, const LayerPlace& place) const;
   quantity::Bytes matrix_bytes(const layers::Weight& weight) const;
 
   const spec::Question& question_;

@@ -57,6 +57,8 @@ enum class Quant {
   iq4_xs,
   tq1_0,
   tq2_0,
+  q1_0,
+  q2_0,
   mxfp4_moe
 };
 

@@ -51,6 +51,7 @@ enum class ServerRole { both, prefill, decode };
 enum class DraftKind { none, mtp, eagle, model };
 
 struct DraftModel;
+class FileTensors;
 struct Tower;
 
 struct Draft {
@@ -129,6 +130,7 @@ struct Serving {
   std::int64_t group_size = 0;               ///< inputs that share a scale; 0: the scheme's own
   bool imatrix = true;                       ///< GGUF: quantized with an importance matrix
   bool from_mxfp4 = false;                   ///< GGUF: made of a checkpoint whose experts are published in MXFP4
+  std::shared_ptr<const FileTensors> file;   ///< GGUF: the tensors of the file that is at hand
   std::shared_ptr<const Tower> beside_text;  ///< that the checkpoint holds and the shape leaves out
   CacheType cache = CacheType::automatic;
   EngineOptions options;

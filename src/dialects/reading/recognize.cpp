@@ -4,11 +4,13 @@
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
+#include "spec/names.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
+#include <memory>
 
 namespace llmcalc::dialects {
 namespace {
@@ -314,6 +316,11 @@ Reading weights_alone(Checkpoint weights, std::string place) {
   reading.kind = weights.kind;
   reading.place = std::move(place);
   reading.config = std::move(weights.config);
+  const auto* quant = spec::find_name<formats::Quant>(weights.quantization);
+  if (reading.config && quant != nullptr) {
+    weights.held.quant = quant->value;
+    reading.config->tensors = std::make_shared<const spec::FileTensors>(std::move(weights.held));
+  }
   reading.words = std::move(weights.words);
   if (!weights.quantization.empty()) {
     reading.words.push_back({"quant", weights.quantization, {Source::file, reading.place + ":general.file_type"}});

@@ -5,6 +5,7 @@
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 #include "read/checkpoint/byte_reader.hpp"
+#include "spec/names.hpp"
 
 #include <fmt/format.h>
 
@@ -214,6 +215,7 @@ void add_tensor(const GgufTensor& tensor, Checkpoint& checkpoint) {
   checkpoint.count({name, 1, tensor.bytes});
   checkpoint.bytes += tensor.bytes;
   if (!tensor.name.starts_with("rope_")) checkpoint.parameters += tensor.elements;
+  hold(tensor, checkpoint.held);
 }
 
 }  // namespace
@@ -238,6 +240,23 @@ std::string Gguf::text(std::string_view key) const {
 
 namespace {
 
+/// The word of a file that says nothing of itself, or what only a fork of llama.cpp knows, is that of the block format
+/// that most of it is in, as llama.cpp guesses (src/llama-model-loader.cpp, LLAMA_FTYPE_GUESSED).
+std::string gguf_quant(const Gguf& gguf, const Checkpoint& checkpoint) {
+  const auto said = gguf.count("general.file_type");
+  const auto known = said ? gguf_file_type(*said) : std::string_view();
+  if (!known.empty() || !gguf.knows_types || checkpoint.types.empty()) return std::string(known);
+  const auto word = quantity::to_lower(std::ranges::max(checkpoint.types, {}, &StoredType::bytes).name);
+  const auto* of_engines = spec::find_name<formats::Quant>(word);
+  if (of_engines != nullptr && formats::is_file_type(of_engines->value))
+    return std::string(spec::name_of(of_engines->value));
+  const auto* of_files = quantity::find_if_or_null(formats::all_quants(), [&](const formats::QuantFacts& each) {
+    return each.covers == formats::Coverage::file && each.name.starts_with(word);
+  });
+  if (of_files != nullptr) return std::string(of_files->name);
+  return of_engines == nullptr ? std::string() : std::string(spec::name_of(of_engines->value));
+}
+
 /// \throws MoreBytes, quantity::BadInput
 Gguf parse_gguf(const FileHead& file, std::string_view place) { return Parser(file, place).parse(); }
 
@@ -259,7 +278,7 @@ CheckpointRead read_gguf(const FileHead& file, std::string_view place) {
       checkpoint.counts_all = false;
       checkpoint.notes.emplace_back("it has tensors of a type that is not known: their bytes are what the file holds");
     }
-    if (const auto type = gguf.count("general.file_type")) checkpoint.quantization = gguf_file_type(*type);
+    checkpoint.quantization = gguf_quant(gguf, checkpoint);
     describe_model(gguf, place, checkpoint);
     return {std::move(checkpoint), 0};
   } catch (const MoreBytes& more) {

@@ -44,6 +44,9 @@ struct Gguf {
 /// "q4_k_m" of general.file_type; empty where it is not known.
 std::string_view gguf_file_type(std::uint64_t id);
 
+/// Adds the tensor to those that a model's matrices are looked up among, if it is one of theirs.
+void hold(const GgufTensor& tensor, spec::FileTensors& held);
+
 /// The model as the metadata tells of it: a config.json of its family, or words where no family has that name.
 void describe_model(const Gguf& file, std::string_view place, Checkpoint& checkpoint);
 

@@ -102,7 +102,32 @@ std::string model_type_of(const std::string& architecture, const Gguf& file) {
   return found == nullptr ? std::string() : std::string(found->model_type);
 }
 
+struct TensorUse {
+  std::string_view name;
+  spec::Use use;
+  spec::FileTensors::Part part;
+};
+
+constexpr TensorUse tensor_uses[] = {
+#include "formats/gguf_tensors.inc"
+};
+
 }  // namespace
+
+void hold(const GgufTensor& tensor, spec::FileTensors& held) {
+  std::string_view name = quantity::without_start(tensor.name, "blk.");
+  const bool in_layer = name.size() < tensor.name.size();
+  const auto layer = in_layer ? quantity::take_number<std::uint32_t>(name) : std::optional<std::uint32_t>(0);
+  if (!layer || !name.ends_with(".weight") || tensor.bytes == 0) return;
+  const std::string_view stem = quantity::without_end(quantity::without_start(name, "."), ".weight");
+  const std::string_view plain = quantity::without_end(stem, "_exps");
+  const std::string_view matrix = quantity::without_end(plain, "_shexp");
+  for (const TensorUse& each : tensor_uses) {
+    if (each.name != matrix) continue;
+    held.add(each.use, each.part, plain.size() < stem.size(), *layer, static_cast<double>(tensor.elements),
+             static_cast<double>(tensor.bytes));
+  }
+}
 
 void describe_model(const Gguf& file, std::string_view place, Checkpoint& checkpoint) {
   const std::string architecture = file.text("general.architecture");

@@ -68,6 +68,7 @@ Checkpoint join(std::vector<Checkpoint> shards) {
     all.parameters += next->parameters;
     all.counts_all = all.counts_all && next->counts_all;
     for (const StoredType& type : next->types) all.count(type);
+    all.held.add(next->held);
     if (!all.config) all.config = std::move(next->config);
   }
   all.shards = std::max<std::uint64_t>(all.shards, shards.size());

@@ -92,6 +92,7 @@ void take_config(QuestionDraft& draft, const ConfigText& config) {
       read_config(config.json, config.path, {as == nullptr ? "" : std::string(as->text), draft.catalogue.families()});
   draft.shape() = read.shape;
   draft.published_quant = read.quant;
+  draft.question.serving.file = config.tensors;
   draft.image_rules = read.images;
   set_model_origins(draft, {Source::config, config.path});
   for (const KeyOrigin& key : read.origins) {
@@ -99,6 +100,7 @@ void take_config(QuestionDraft& draft, const ConfigText& config) {
     draft.set_origin(key.term, {Source::config, is_key ? config.path + ":" + key.pointer : key.pointer});
   }
   for (const auto& note : read.notes) draft.assume(note);
+  if (config.tensors != nullptr) return;  // its keys are told by every name that families have for them
   for (const auto& key : read.unread) draft.unread.push_back(config.path + ":" + key);
 }
 
