@@ -5,6 +5,7 @@
 #include "llmcalc/spec/question.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
+#include "serving/inner/candidates.hpp"
 #include "serving/inner/engines.hpp"
 #include "spec/load.hpp"
 #include "spec/names.hpp"
@@ -198,8 +199,10 @@ void check_groups(const spec::Serving& serving) {
 void check_types(const EngineRow& row, const spec::Serving& serving) {
   const std::string engine(spec::name_of(row.engine));
   if (!row.runs(serving.quant)) {
-    throw BadInput("--quant", fmt::format("{} does not run {}", engine, spec::name_of(serving.quant)),
-                   others([&](const EngineRow& other) { return other.runs(serving.quant); }));
+    throw BadInput(
+        "--quant", fmt::format("{} does not run {}", engine, spec::name_of(serving.quant)),
+        fmt::format("{}; {} runs {}", others([&](const EngineRow& other) { return other.runs(serving.quant); }), engine,
+                    spec::name_of(nearest(row, serving.quant))));
   }
   if (serving.cache != spec::CacheType::automatic && !row.keeps(serving.cache)) {
     throw BadInput("--kv-dtype", fmt::format("{} keeps no cache in {}", engine, spec::name_of(serving.cache)),

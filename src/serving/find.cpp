@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 #include <utility>
 
@@ -112,11 +113,36 @@ constexpr Quant torch_ladder[] = {Quant::bf16, Quant::fp8, Quant::awq};
 constexpr Quant ggml_ladder[] = {Quant::f16,    Quant::q8_0,   Quant::q6_k, Quant::q5_k_m,
                                  Quant::q4_k_m, Quant::q3_k_m, Quant::q2_k};
 
+double bits_a_weight(Quant quant) {
+  constexpr std::int64_t width = 4096;
+  const formats::QuantFacts& facts = formats::facts(quant);
+  const auto elements = quantity::product(width, width);
+  const quantity::Bytes whole = facts.base ? formats::storage_bytes(*facts.base, elements)
+                                           : formats::storage_bytes(facts, width, width, facts.group);
+  return 8.0 * static_cast<double>(quantity::in_bytes(whole)) / static_cast<double>(elements);
+}
+
+/// "mxfp4" of checkpoints is "mxfp4_moe" of files.
+bool is_named_alike(Quant one, Quant other) {
+  const auto &a = spec::name_of(one), &b = spec::name_of(other);
+  return a.starts_with(b) || b.starts_with(a);
+}
+
 }  // namespace
 
 std::span<const Quant> ladder(Engine engine) {
   if (spec::reads_gguf(engine)) return ggml_ladder;
   return torch_ladder;
+}
+
+Quant nearest(const EngineRow& row, Quant asked) {
+  if (row.runs(asked)) return asked;
+  const auto* alike = quantity::find_if_or_null(formats::all_quants(), [&](const formats::QuantFacts& each) {
+    return row.runs(each.quant) && is_named_alike(each.quant, asked);
+  });
+  if (alike != nullptr) return alike->quant;
+  const auto apart = [&](Quant each) { return std::abs(bits_a_weight(each) - bits_a_weight(asked)); };
+  return *std::ranges::min_element(ladder(row.engine), {}, apart);
 }
 
 namespace {
@@ -240,8 +266,7 @@ using Typed = std::function<std::optional<Question>(const std::string& change)>;
 std::vector<Candidate> find_engine(const Question& question, Room room, const Typed& typed) {
   std::vector<Candidate> found;
   for (const EngineRow& row : all_engines()) {
-    const Quant nearest = spec::reads_gguf(row.engine) ? Quant::q4_k_m : Quant::awq;
-    const Quant quant = row.runs(question.serving.quant) ? question.serving.quant : nearest;
+    const Quant quant = nearest(row, question.serving.quant);
     auto change = fmt::format("--engine {} --quant {}", spec::name_of(row.engine), spec::name_of(quant));
     if (const auto changed = typed(change)) found.push_back(present(*changed, std::move(change), room));
   }

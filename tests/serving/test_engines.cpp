@@ -116,15 +116,21 @@ TEST_CASE("an engine that cannot run what is asked for names those that can") {
     }
     return std::string();
   };
-  CHECK(refused({"model", "llama-3-8b", "engine", "trtllm", "quant", "q4_k_m"}) == "llama.cpp, ollama can");
-  CHECK(refused({"model", "llama-3-8b", "engine", "llama.cpp", "quant", "awq"}) == "vllm, sglang, trtllm, hf can");
+  CHECK(refused({"model", "llama-3-8b", "engine", "trtllm", "quant", "q4_k_m"}) ==
+        "llama.cpp, ollama can; trtllm runs awq");
+  CHECK(refused({"model", "llama-3-8b", "engine", "llama.cpp", "quant", "awq"}) ==
+        "vllm, sglang, trtllm, hf can; llama.cpp runs q4_k_m");
+  CHECK(refused({"model", "gpt-oss-20b", "engine", "ollama", "quant", "mxfp4"}) ==
+        "vllm, sglang, trtllm, hf can; ollama runs mxfp4_moe");
+  CHECK(refused({"model", "llama-3-8b", "engine", "llama.cpp", "quant", "fp8"}).ends_with("llama.cpp runs q8_0"));
   CHECK(!refused({"model", "llama-3-8b", "engine", "vllm", "kv_dtype", "q8_0"}).empty());
   for (const char* engine : {"vllm", "sglang", "trtllm"}) {
     CHECK(refused({"model", "llama-3-8b", "engine", engine, "gpu", "apple-m2-ultra"}) == "llama.cpp, ollama, hf can");
   }
   CHECK(refused({"model", "llama-3-8b", "engine", "trtllm", "gpu", "mi300x"}) ==
         "vllm, sglang, llama.cpp, ollama, hf can");
-  CHECK(refused({"model", "llama-3-8b", "engine", "sglang", "quant", "nvfp4", "gpu", "mi355x"}) == "vllm can");
+  CHECK(refused({"model", "llama-3-8b", "engine", "sglang", "quant", "nvfp4", "gpu", "mi355x"}) ==
+        "vllm, llama.cpp, ollama can");
 }
 
 // vllm model_executor/kernels/linear/nvfp4/emulation.py: "Software emulation fallback for NVFP4 (dequant -> BF16

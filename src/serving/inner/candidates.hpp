@@ -3,6 +3,7 @@
 
 #include "llmcalc/spec/question.hpp"
 #include "serving/advice.hpp"
+#include "serving/engine.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -41,6 +42,9 @@ bool can_cut(const spec::Question& question, std::int64_t tp);
 
 /// The types in which weights rest that an engine's users take, the widest first.
 std::span<const formats::Quant> ladder(spec::Engine engine);
+/// Type of an engine that is most like another: the same, one that is named alike, or that of its own with bits most
+/// alike.
+formats::Quant nearest(const EngineRow& row, formats::Quant asked);
 
 /// The largest n for which `holds`, which holds for all smaller ones; 0 where it does not hold for 1. It was asked of
 /// both the answer and, below the limit, of one more.
