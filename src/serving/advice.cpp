@@ -8,6 +8,7 @@
 #include "serving/speed.hpp"
 #include "spec/names.hpp"
 #include "spec/node.hpp"
+#include "spec/traits.hpp"
 
 #include <fmt/format.h>
 
@@ -25,13 +26,17 @@ using spec::Question;
 
 namespace {
 
+Question quantized(Question question, Quant quant) {
+  question.serving.quant = quant;
+  return question;
+}
+
 /// A checkpoint that is published in 4 bits gains next to nothing in others, and nobody publishes it in them.
 bool is_narrower(const Question& question, Quant quant) {
   constexpr double worth_it = 0.9;
   const bool as_many_bits = formats::facts(quant).bits >= formats::facts(question.serving.quant).bits;
   if (!formats::is_file_type(quant) && as_many_bits) return false;
-  Question other = question;
-  other.serving.quant = quant;
+  const Question other = quantized(question, quant);
   return can_run(other) && model_bytes(other) / model_bytes(question) < worth_it;
 }
 
@@ -92,7 +97,7 @@ class Adviser {
     int kept = 0;
     for (const Quant quant : ladder(question_.serving.engine)) {
       if (kept == 2 || !is_narrower(question_, quant)) continue;
-      const Question changed = quantized(quant);
+      const Question changed = quantized(question_, quant);
       const std::string words = quant_words(quant);
       const bool keeps = try_change(changed, words, quant_cost) || cache(changed, words + " ", quant_cost_and);
       if (keeps) ++kept;
@@ -113,6 +118,13 @@ class Adviser {
       options.max_sequences = few;
       try_change(changed, "--max-seqs 256", "fewer sequences in a step");
     }
+  }
+
+  void text_alone() {
+    if (!spec::sees(question_)) return;
+    Question changed = question_;
+    changed.training.towers = spec::TowerUse::absent;
+    try_change(changed, "--text-only 1", "no images");
   }
 
   /// Change to an engine whose files are narrower. Whole layers in host memory make it slow, which comes last.
@@ -162,7 +174,7 @@ class Adviser {
     take(question_, "", "");
     for (const Quant quant : ladder(question_.serving.engine)) {
       if (is_narrower(question_, quant) && !keeps_with(quant))
-        take(quantized(quant), quant_words(quant) + " ", quant_cost_and);
+        take(quantized(question_, quant), quant_words(quant) + " ", quant_cost_and);
     }
   }
 
@@ -242,14 +254,8 @@ class Adviser {
     return helps && keeps;
   }
 
-  Question quantized(Quant quant) const {
-    Question changed = question_;
-    changed.serving.quant = quant;
-    return changed;
-  }
-
   bool keeps_with(Quant quant) const {
-    const Question changed = quantized(quant);
+    const Question changed = quantized(question_, quant);
     const auto narrow = with_narrow_cache(changed);
     return weigh(changed, {}, {}).carries || (narrow && weigh(*narrow, {}, {}).carries);
   }
@@ -334,9 +340,7 @@ std::vector<Candidate> advise_load(const Question& question) {
   if (auto less = with_less(question)) take(std::move(*less));
   for (const Quant quant : ladder(question.serving.engine)) {
     if (!is_narrower(question, quant)) continue;
-    Question changed = question;
-    changed.serving.quant = quant;
-    if (take(weigh(changed, quant_words(quant), quant_cost))) break;
+    if (take(weigh(quantized(question, quant), quant_words(quant), quant_cost))) break;
   }
   take(std::move(find(question, Find::gpus).front()));
   return found;
@@ -370,6 +374,7 @@ std::vector<Candidate> advise(const ServingAnswer& answer,
   adviser.options();
   adviser.cache(question, "", "");
   adviser.context();
+  adviser.text_alone();
   adviser.weights();
   adviser.layers();
   adviser.ranks();

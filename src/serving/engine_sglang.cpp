@@ -2,6 +2,7 @@
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "serving/inner/engines.hpp"
+#include "spec/traits.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -134,8 +135,8 @@ std::int64_t replayed_prompts(const spec::Question& question, const Setup& setup
   const auto& serving = question.serving;
   const bool is_whole = serving.layout.attention_dp == 1 && question.layout.pp == 1 &&
                         serving.role == spec::ServerRole::both && serving.layout.prefill_servers == 0;
-  const bool is_plain = serving.options.draft.kind == spec::DraftKind::none && serving.options.max_loras == 0 &&
-                        question.model.shape.towers.empty() && serving.beside_text == nullptr;
+  const bool is_plain =
+      serving.options.draft.kind == spec::DraftKind::none && serving.options.max_loras == 0 && !spec::sees(question);
   const bool has_graphs = question.gpu && question.gpu->generation.can(spec::Ability::prompt_graphs);
   if (setup.release < prompts_in_graphs || setup.graph_batch == 0 || !is_whole || !is_plain || !has_graphs) return 0;
   return question.model.shape.latent.kv_rank > 0 ? std::min<std::int64_t>(setup.batched_tokens, 2048)

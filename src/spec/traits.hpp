@@ -5,9 +5,15 @@
 #include "llmcalc/formats/quant.hpp"
 #include "llmcalc/spec/layout.hpp"
 #include "llmcalc/spec/model.hpp"
+#include "llmcalc/spec/question.hpp"
 #include "llmcalc/spec/training.hpp"
 
 namespace llmcalc::spec {
+
+/// Whether the checkpoint holds towers, of which the shape may be the text model alone.
+inline bool sees(const Question& question) {
+  return !question.model.shape.towers.empty() || question.serving.beside_text != nullptr;
+}
 
 /// States spread over the data-parallel ranks, as a stage of ZeRO (Rajbhandari et al. 2020, arXiv:1910.02054 section
 /// 5): 0 nothing, 1 optimizer states, 2 gradients as well, 3 weights as well. FSDP spreads what stage 3 does.

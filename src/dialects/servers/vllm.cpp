@@ -4,6 +4,7 @@
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 #include "spec/load.hpp"
+#include "spec/traits.hpp"
 
 #include <array>
 
@@ -83,8 +84,7 @@ using Text = std::optional<std::string>;
 
 /// Refused of a model of text alone (vllm/engine/arg_utils.py: "only supported for multimodal models").
 Text takes_no_images(const ServerLetter& letter) {
-  const bool sees = !letter.question.model.shape.towers.empty() || letter.serving().beside_text != nullptr;
-  return if_so(sees && letter.question.training.towers == spec::TowerUse::absent, "0");
+  return if_so(spec::sees(letter.question) && letter.question.training.towers == spec::TowerUse::absent, "0");
 }
 
 Text pooled(const ServerLetter& letter) { return if_so(spec::reads_only(letter.serving().load), "pooling"); }

@@ -3,6 +3,7 @@
 #include "llmcalc/quantity/error.hpp"
 #include "read/words/terms.hpp"
 #include "spec/roles.hpp"
+#include "spec/traits.hpp"
 
 namespace llmcalc::read {
 namespace {
@@ -59,7 +60,7 @@ struct TextOnly {
     if (Switch::read(text, place)) question.training.towers = spec::TowerUse::absent;
   }
   static std::string show(const spec::Question& question) {
-    return has_towers(question) ? Switch::write(question.training.towers == spec::TowerUse::absent) : "";
+    return spec::sees(question) ? Switch::write(question.training.towers == spec::TowerUse::absent) : "";
   }
 };
 
