@@ -341,8 +341,10 @@ bool is_described(const program::Program& program, const spec::Question& questio
   const bool groups =
       std::ranges::any_of(program.blocks, [](const Block& b) { return b.group_end > b.group_first + 1; });
   // Releases that copy all logits but the last position's leave one block more in the cache than is found here (equal
-  // lengths in tests/measured/hf-fms.csv), next to what lengths that vary leave.
-  if (profile.head.shifts_logits && !has_lengths(question)) return false;
+  // lengths in tests/measured/hf-fms.csv), next to what lengths that vary leave. Losses that make no logits leave none.
+  const spec::Loss loss = question.training.loss;
+  const bool cuts = loss == spec::Loss::fused_linear || loss == spec::Loss::cut || loss == spec::Loss::chunked;
+  if (profile.head.shifts_logits && !cuts && !has_lengths(question)) return false;
   const bool comes_and_goes = rules.streams_weights || rules.sharding.gathers_once() || rules.offload.gradients;
   if (comes_and_goes || groups || !rules.differentiates || question.layout.pp > 1) return false;
   if (program.sequence.size() > most_blocks) return false;
