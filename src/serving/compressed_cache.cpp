@@ -73,7 +73,7 @@ class Groups {
   /// (_get_kv_cache_groups_uniform_groups).
   std::vector<Tuples> shared() const {
     const std::int64_t together = tuples_together();
-    const std::int64_t groups = ceil_divide(windowed_, together);
+    const std::int64_t groups = std::max<std::int64_t>(ceil_divide(windowed_, together), 1);
     std::vector<Tuples> all{full_};
     const Tuples window{{page(block_of_window * key_bytes(head_dim_))},
                         ceil_divide(windowed_, groups),
@@ -86,6 +86,7 @@ class Groups {
  private:
   bool is_narrow() const { return deployment_.setup.cache == spec::CacheType::fp8; }
 
+  /// FlashMLA reads pages of whole 576 bytes, FlashInfer of 512 (v1/attention/backends/mla/sparse_swa.py, alignment).
   std::int64_t page(std::int64_t bytes) const { return quantity::ceil_to(bytes, is_narrow() ? 576 : 512); }
 
   /// Keys in 8 bits have their places in 16, and eight bytes of scales (v1/kv_cache_interface.py).
@@ -156,7 +157,8 @@ void share_compressed(const Deployment& deployment, const Stage& stage, const De
   memory.block = block_of_keys;
   memory.blocks = std::max<std::int64_t>(quantity::in_bytes(memory.pool) / bytes, 0);
   // Blocks of a sequence were weighed by their groups' bytes before (get_max_concurrency_for_kv_cache_config of 0.23).
-  const double of_one = packed ? static_cast<double>(one) : weighed / static_cast<double>(groups.front().bytes());
+  const auto of_keys = static_cast<double>(std::max<std::int64_t>(groups.front().bytes(), 1));
+  const double of_one = packed ? static_cast<double>(one) : weighed / of_keys;
   memory.sequences_in_pool = of_one > 0.0 ? static_cast<double>(memory.blocks) / of_one : 0.0;
   const std::int64_t spared = (demand.sequences - 1) * (shared_positions(deployment, demand) / block_of_keys);
   const std::int64_t all = quantity::checked_subtract(product(demand.sequences, one), spared);
