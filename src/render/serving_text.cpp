@@ -249,14 +249,18 @@ Paragraph serving_remarks(const ServingReport& report, const TextStyle& style) {
 std::vector<std::string> command_lines(std::string command, std::string_view label, const TextStyle& style) {
   for (auto at = command.find(" \\\n"); at != std::string::npos; at = command.find(" \\\n"))
     command.replace(at, 5, " ");
-  constexpr std::string_view kept = "\u00A0";  // no line is broken at it: an option stays beside its value
-  for (auto at = command.find(" --"); at != std::string::npos; at = command.find(" --", at + 1)) {
-    const auto end = std::min(command.find(' ', at + 1), command.size());
-    if (end + 1 < command.size() && command[end + 1] != '-' && command[end + 1] != '&') command.replace(end, 1, kept);
-  }
   constexpr std::size_t column = 12;
   constexpr std::size_t room_for_break = 2;
-  auto lines = lines_of(wrapped(command, column, column, page_columns - room_for_break));
+  constexpr std::size_t room = page_columns - room_for_break;
+  constexpr std::string_view kept =
+      "\u00A0";  // no line is broken at it: an option stays beside a value that fits there
+  for (auto at = command.find(" --"); at != std::string::npos; at = command.find(" --", at + 1)) {
+    const auto end = std::min(command.find(' ', at + 1), command.size());
+    const auto value_end = std::min(command.find(' ', std::min(end + 1, command.size())), command.size());
+    const bool has_value = end + 1 < command.size() && command[end + 1] != '-' && command[end + 1] != '&';
+    if (has_value && value_end - at - 1 <= room - column) command.replace(end, 1, kept);
+  }
+  auto lines = lines_of(wrapped(command, column, column, room));
   if (lines.empty()) return lines;
   for (auto& line : lines) {
     for (auto at = line.find(kept); at != std::string::npos; at = line.find(kept)) line.replace(at, kept.size(), " ");
