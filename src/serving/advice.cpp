@@ -3,6 +3,7 @@
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "quantity/lists.hpp"
+#include "quantity/text.hpp"
 #include "serving/inner/candidates.hpp"
 #include "serving/inner/engines.hpp"
 #include "serving/speed.hpp"
@@ -99,25 +100,26 @@ class Adviser {
       if (kept == 2 || !is_narrower(question_, quant)) continue;
       const Question changed = quantized(question_, quant);
       const std::string words = quant_words(quant);
-      const bool keeps = try_change(changed, words, quant_cost) || cache(changed, words + " ", quant_cost_and);
-      if (keeps) ++kept;
+      if (try_change(changed, words, quant_cost) || cache(changed, words + " ", quant_cost_and)) ++kept;
     }
   }
 
   void options() {
-    Question changed = question_;
-    auto& options = changed.serving.options;
     constexpr double most = 0.95;
-    if (row_of(question_.serving.engine).reserves && options.memory_fraction.value_or(0.0) < most) {
-      options.memory_fraction = most;
-      try_change(changed, "--memory-fraction 0.95", "less room for what is not counted");
-      options = question_.serving.options;
-    }
     constexpr std::int64_t few = 256;
-    if (row_of(question_.serving.engine).profiles_sequences && options.max_sequences.value_or(few + 1) > few) {
-      options.max_sequences = few;
-      try_change(changed, "--max-seqs 256", "fewer sequences in a step");
-    }
+    constexpr std::int64_t small_step = 2048;
+    const EngineRow& row = row_of(question_.serving.engine);
+    const auto attempt = [&](const auto& member, const auto& value, const char* words, const char* cost) {
+      Question changed = question_;
+      changed.serving.options.*member = value;
+      try_change(changed, words, cost);
+    };
+    if (row.reserves && question_.serving.options.memory_fraction.value_or(0.0) < most)
+      attempt(&spec::EngineOptions::memory_fraction, most, "--memory-fraction 0.95", "less left for the uncounted");
+    if (row.profiles_sequences && question_.serving.options.max_sequences.value_or(few + 1) > few)
+      attempt(&spec::EngineOptions::max_sequences, few, "--max-seqs 256", "fewer sequences in a step");
+    if (row.reserves && takes(row, "batched_tokens") && deploy(question_).setup.batched_tokens > small_step)
+      attempt(&spec::EngineOptions::batched_tokens, small_step, "--batched-tokens 2048", "prompts in more steps");
   }
 
   void text_alone() {
@@ -159,8 +161,8 @@ class Adviser {
     std::string words;
     if (options.gpu_layers) words = fmt::format("--gpu-layers {} ", *options.gpu_layers);
     if (options.cpu_experts > 0) words += fmt::format("--cpu-experts {} ", options.cpu_experts);
-    if (!words.empty()) words.pop_back();
-    if (!words.empty()) try_change(changed, words, "speed: the rest is read from the machine's memory");
+    if (!words.empty())
+      try_change(changed, std::string(quantity::trim(words)), "speed: the rest is read from the machine's memory");
   }
 
   /// The fewest accelerators on which a copy keeps what was asked, and with narrower weights fewer still. Copies on
