@@ -261,9 +261,10 @@ void PlanSpace::Parts::list_units() {
   auto order = fastest_first(question.bases);
   while (!order.empty()) {
     const std::uint32_t kind = bases[order.front()].kind;
-    const auto rest = std::ranges::stable_partition(order, [&](std::uint32_t i) { return bases[i].kind == kind; });
-    const std::vector<std::uint32_t> alike(order.begin(), rest.begin());
-    order.erase(order.begin(), rest.begin());
+    const auto is_alike = [&](std::uint32_t i) { return bases[i].kind == kind; };
+    const auto rest = std::stable_partition(order.begin(), order.end(), is_alike);
+    const std::vector<std::uint32_t> alike(order.begin(), rest);
+    order.erase(order.begin(), rest);
     std::vector<PlanUnit> of_kind;
     add_units(kind, question.bases[kind], bases[kind].choices, of_kind);
     for (PlanUnit unit : of_kind) {
