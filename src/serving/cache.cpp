@@ -136,10 +136,13 @@ quantity::Bytes cache_bytes(CacheType type, std::int64_t elements) {
   return formats::storage_bytes(found->format, elements);
 }
 
-quantity::Bytes position_bytes(CacheType type, const LayerCache& layer) {
+std::int64_t index_bytes(std::int64_t elements) {
   constexpr std::int64_t scaled_together = 128;
-  const std::int64_t scales = quantity::ceil_divide(layer.index_elements, scaled_together);
-  return cache_bytes(type, layer.elements) + quantity::bytes(layer.index_elements + scales * fp32_width);
+  return elements + quantity::ceil_divide(elements, scaled_together) * fp32_width;
+}
+
+quantity::Bytes position_bytes(CacheType type, const LayerCache& layer) {
+  return cache_bytes(type, layer.elements) + quantity::bytes(index_bytes(layer.index_elements));
 }
 
 quantity::Bytes bytes_per_token(const std::vector<CacheGroup>& groups, CacheType type) {

@@ -64,9 +64,12 @@ std::int64_t positions_read(const LayerCache& layer, std::int64_t length);
 /// \param heads  of keys and values; types with a scale a head need it
 quantity::Bytes cache_bytes(spec::CacheType type, std::int64_t elements);
 
-/// Bytes of a position in a layer. What an indexer scores it by is in 8 bits whatever the type, with a scale in 32 bits
-/// for each 128 (vLLM model_executor/models/deepseek_v2.py, k_cache_head_dim; SGLang mem_cache/memory_pool.py,
+/// Bytes of what an indexer scores a position by: in 8 bits whatever the type of the cache, with a scale in 32 bits for
+/// each 128 (vLLM model_executor/models/deepseek_v2.py, k_cache_head_dim; SGLang mem_cache/memory_pool.py,
 /// index_k_with_scale_buffer; TensorRT-LLM _torch/attention_backend/sparse/dsa.py, DSACacheManager).
+std::int64_t index_bytes(std::int64_t elements);
+
+/// Bytes of a position in a layer.
 quantity::Bytes position_bytes(spec::CacheType type, const LayerCache& layer);
 
 /// Bytes of a position in all layers that keep positions, in groups that look back without limit.

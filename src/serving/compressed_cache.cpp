@@ -5,7 +5,6 @@
 #include "serving/inner/vllm.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <variant>
 
 namespace llmcalc::serving {
@@ -62,7 +61,7 @@ class Groups {
     const std::int64_t block = a->index_dim > 0 ? 4 : 8;
     Tuples states{{page(product(block, 2 * overlap * a->head_dim, 4))}, group.layers, 0};
     if (a->index_dim > 0) {
-      full_.pages.push_back(page(block_of_keys / a->positions_a_key * (a->index_dim + a->index_dim / 32)));
+      full_.pages.push_back(page(block_of_keys / a->positions_a_key * index_bytes(a->index_dim)));
       states.pages.push_back(page(product(block, 2 * overlap * a->index_dim, 4)));
     }
     states.blocks = within(overlap * a->positions_a_key, block);
