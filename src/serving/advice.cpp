@@ -105,7 +105,6 @@ class Adviser {
   }
 
   void options() {
-    constexpr double most = 0.95;
     constexpr std::int64_t few = 256;
     constexpr std::int64_t small_step = 2048;
     const EngineRow& row = row_of(question_.serving.engine);
@@ -114,8 +113,9 @@ class Adviser {
       changed.serving.options.*member = value;
       try_change(changed, words, cost);
     };
-    if (row.reserves && question_.serving.options.memory_fraction.value_or(0.0) < most)
-      attempt(&spec::EngineOptions::memory_fraction, most, "--memory-fraction 0.95", "less left for the uncounted");
+    if (row.reserves && question_.serving.options.memory_fraction.value_or(0.0) < 0.95)
+      attempt(&spec::EngineOptions::memory_fraction, 0.95, "--memory-fraction 0.95",
+              "less room for what is not counted");
     if (row.profiles_sequences && question_.serving.options.max_sequences.value_or(few + 1) > few)
       attempt(&spec::EngineOptions::max_sequences, few, "--max-seqs 256", "fewer sequences in a step");
     if (row.reserves && takes(row, "batched_tokens") && deploy(question_).setup.batched_tokens > small_step)
