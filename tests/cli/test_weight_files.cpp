@@ -1,6 +1,7 @@
 // Weights as they lie on a disk: split, sharded, beside copies of themselves, or broken.
 #include "../read/gguf_writer.hpp"
 #include "catch.hpp"
+#include "cli/answered.hpp"
 #include "cli/folder.hpp"
 #include "cli/things.hpp"
 #include "cli/variables.hpp"
@@ -143,4 +144,16 @@ TEST_CASE("Pointers of Git LFS stand for the bytes that they name, beside files 
     CHECK(weights->bytes == expected);
     CHECK_FALSE(weights->counts_all);
   }
+}
+
+TEST_CASE("a GGUF of tensors that nobody knows is served as --quant says, and as nothing unasked") {
+  const Folder folder;
+  test::GgufWriter file;
+  file.text("general.architecture", "llama").count("general.file_type", 9999).count("llama.block_count", 2);
+  file.count("llama.embedding_length", 64).count("llama.feed_forward_length", 128).count("llama.context_length", 512);
+  file.count("llama.attention.head_count", 4).tensor("token_embd.weight", {64, 256}, 999, 5000);
+  write_sparse(folder, "a.gguf", file.header(), file.size());
+  const auto line = "serve --gpu rtx-4090 --from " + folder.path() + "/a.gguf";
+  CHECK(test::answered(line).is_null());
+  CHECK(test::answered(line + " --quant q4_k_m").at("verdict") == "fits");
 }
