@@ -1,5 +1,6 @@
 // What a search keeps: the best runs in order, and those that no other run beats in memory, time and cost at once.
 
+#include "quantity/lists.hpp"
 #include "search/inner/unit_search.hpp"
 #include "search/plan.hpp"
 
@@ -36,18 +37,21 @@ double figure(const PlanSpace& space, const PlannedRun& run) {
 
 bool equals(const PlannedRun& a, const PlannedRun& b) { return covers(a, b) && covers(b, a); }
 
-/// Whether one of the kept runs does it. That one moves forward: most runs are covered by what covered the one before.
+}  // namespace
+
+/// Whether a run on the front that takes no more memory does it. The one that did last is asked first.
+/// \param does  called with a place on the front
 template <class Does>
-bool any_does(std::vector<PlannedRun>& kept, Does does) {
-  for (std::size_t i = 0; i < kept.size(); ++i) {
-    if (!does(kept[i])) continue;
-    std::swap(kept[i], kept[i / 2]);
+bool Keeper::any_corner(quantity::Bytes memory, Does does) {
+  const auto can = [&](std::size_t at) { return at < corners_.size() && corners_[at].memory <= memory; };
+  if (can(last_) && does(last_)) return true;
+  for (std::size_t i = 0; can(i); ++i) {
+    if (!does(i)) continue;
+    last_ = i;
     return true;
   }
   return false;
 }
-
-}  // namespace
 
 bool Keeper::is_kept_out(const PlannedRun& run, const PlannedRun& by) const {
   return covers(by, run) && (!equals(by, run) || space_.is_better(by, run));
@@ -74,16 +78,15 @@ bool Keeper::surely_better(const PlannedRun& kept, const PlannedRun& least) cons
 bool Keeper::is_behind(const PlannedRun& least) const {
   const auto& best = findings_.best;
   if (best.size() < space_.question().best || (!best.empty() && !surely_better(best.back(), least))) return false;
-  const auto beats = [&](const PlannedRun& kept) {
-    return kept.choice.base == least.choice.base && surely_better(kept, least);
-  };
-  return std::ranges::any_of(findings_.each, beats);
+  const auto& own = each_[least.choice.base];
+  return own && surely_better(*own, least);
 }
 
 bool Keeper::is_beaten(const PlannedRun& least) {
-  return is_behind(least) && any_does(findings_.front, [&](const PlannedRun& kept) {
-           return kept.memory <= least.memory && kept.total < least.total && dollars(kept) <= dollars(least);
-         });
+  if (!is_behind(least)) return false;
+  const double cost = dollars(least);
+  return any_corner(least.memory,
+                    [&](std::size_t at) { return corners_[at].total < least.total && corners_[at].dollars <= cost; });
 }
 
 void Keeper::take_best(const PlannedRun& run) {
@@ -97,14 +100,8 @@ void Keeper::take_best(const PlannedRun& run) {
 }
 
 void Keeper::take_each(const PlannedRun& run) {
-  auto& each = findings_.each;
-  const auto same_base = [&](const PlannedRun& other) { return other.choice.base == run.choice.base; };
-  const auto known = std::ranges::find_if(each, same_base);
-  if (known == each.end()) {
-    each.push_back(run);
-  } else if (space_.is_better(run, *known)) {
-    *known = run;
-  }
+  auto& own = each_[run.choice.base];
+  if (!own || space_.is_better(run, *own)) own = run;
 }
 
 void Keeper::miss(std::string_view why) {
@@ -114,13 +111,19 @@ void Keeper::miss(std::string_view why) {
 
 void Keeper::take_front(const PlannedRun& run) {
   auto& front = findings_.front;
-  if (any_does(front, [&](const PlannedRun& other) { return is_kept_out(run, other); })) return;
+  if (any_corner(run.memory, [&](std::size_t at) { return is_kept_out(run, front[at]); })) return;
   std::erase_if(front, [&](const PlannedRun& other) { return is_kept_out(other, run); });
-  front.push_back(run);
+  front.insert(std::ranges::upper_bound(front, run.memory, {}, &PlannedRun::memory), run);
+  corners_ = quantity::mapped(front, [](const PlannedRun& kept) {
+    return Corner{kept.memory, kept.total, dollars(kept)};
+  });
 }
 
 Findings Keeper::in_order() const {
   Findings found = findings_;
+  for (const auto& own : each_) {
+    if (own) found.each.push_back(*own);
+  }
   std::ranges::sort(found.each, [&](const PlannedRun& a, const PlannedRun& b) { return space_.is_better(a, b); });
   std::ranges::sort(found.front, [&](const PlannedRun& a, const PlannedRun& b) {
     return a.total != b.total ? a.total < b.total : space_.is_better(a, b);

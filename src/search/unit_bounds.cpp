@@ -81,6 +81,7 @@ bool UnitSearch::is_too_slow(std::uint32_t recompute, Bytes memory, const Pipeli
   }
   for (const bool counts_experts : {false, true}) {
     const Seconds work = least_work(recompute, pipeline, counts_experts, Length::present);
+    if (!is_ruled_out(memory, least_passes(work, *from), *from)) continue;
     for (auto to = end; to != from; to -= (to - from + 1) / 2) {
       if (!is_ruled_out(memory, least_passes(work, *(to - 1)), *(to - 1))) continue;
       cell_->slow_up_to[recompute][question_.layout.sp] = *(to - 1);

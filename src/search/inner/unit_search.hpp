@@ -221,7 +221,7 @@ struct PipelineCells {
 /// Takes runs one by one and keeps those that matter.
 class Keeper {
  public:
-  explicit Keeper(const PlanSpace& space) : space_(space) {}
+  explicit Keeper(const PlanSpace& space) : space_(space), each_(space.question().bases.size()) {}
 
   /// A run within all limits.
   void take(const PlannedRun& run);
@@ -253,9 +253,21 @@ class Keeper {
   void take_front(const PlannedRun& run);
   bool surely_better(const PlannedRun& kept, const PlannedRun& least) const;
   bool is_kept_out(const PlannedRun& run, const PlannedRun& by) const;
+  template <class Does>
+  bool any_corner(quantity::Bytes memory, Does does);
+
+  /// Figures of a run on the front by which it keeps others out, side by side: most branches ask many of them.
+  struct Corner {
+    quantity::Bytes memory;
+    quantity::Seconds total;
+    double dollars = 0;
+  };
 
   const PlanSpace& space_;
-  Findings findings_;
+  Findings findings_;                            ///< but for `each`
+  std::vector<std::optional<PlannedRun>> each_;  ///< by base
+  std::vector<Corner> corners_;                  ///< of the front, which lies by memory
+  std::size_t last_ = 0;                         ///< of these, the one that kept something out last
 };
 
 inline constexpr quantity::Bytes nowhere = quantity::bytes(std::numeric_limits<std::int64_t>::max());
