@@ -85,7 +85,9 @@ void cut_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   const Value logits = b.linear(x, head);
   Op op = take_product(b.block(), head);
   const Value kept = b.value("log-sum-exp and label", logits.rows, kept_numbers, fp32_width, logits.needs_gradient);
+  const auto made = op.outputs;  // behind the logits, a head that was narrowed for them
   op.outputs = {kept.id};
+  if (made.size() > 1) op.outputs.push_back(made[1]);
   op.kernel_recompute = op.forward;
   b.append(op);
   b.append({.kind = OpKind::loss, .name = "cut cross-entropy", .inputs = {kept.id}, .saved = {kept.id}});
@@ -107,6 +109,7 @@ void tiled_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   const auto narrowed = bytes(w.dtype == formats::Dtype::fp32 ? product(columns, w.rows, half_width) : 0);
   const bool widens_head = w.trainable && w.dtype != formats::Dtype::fp32;
   op.outputs = {kept.id};
+  op.saved = {op.inputs[0]};
   op.kernel_recompute = op.forward;
   op.scratch_tensor = tile;
   op.workspace_forward = tile + narrowed;
