@@ -1,6 +1,7 @@
-// What a search keeps: the best runs in order, and those that no other run beats in memory, time and cost at once.
+// Runs that a search keeps: the best in order, and those that no other beats in memory, time and cost at once.
 
 #include "quantity/lists.hpp"
+#include "search/inner/keeper.hpp"
 #include "search/inner/unit_search.hpp"
 #include "search/plan.hpp"
 
