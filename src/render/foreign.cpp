@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace llmcalc::render {
 namespace {
 
@@ -28,6 +30,16 @@ std::string_view own_writing(char32_t character, Medium medium) {
                             : "";
 }
 
+/// Characters at the beginning of a text that every medium writes as they are.
+std::string_view plain_beginning(std::string_view text) {
+  constexpr std::string_view written_otherwise = "\"'\\|&<>";
+  const auto is_plain = [&](char c) {
+    return c >= ' ' && c <= '~' && written_otherwise.find(c) == std::string_view::npos;
+  };
+  const auto end = std::ranges::find_if_not(text, is_plain);
+  return text.substr(0, static_cast<std::size_t>(end - text.begin()));
+}
+
 /// A character in a writing that may stand there.
 std::string written_out(CodePoint character, Medium medium) {
   if (medium != Medium::json) return quantity::escaped(character);
@@ -43,7 +55,11 @@ std::string shown(std::string_view text, Medium medium) {
   std::string safe;
   const bool quotes = medium == Medium::csv && text.find_first_of(",\"\n\r") != std::string_view::npos;
   if (quotes) safe += '"';
-  while (!text.empty()) {
+  while (true) {
+    const auto beginning = plain_beginning(text);
+    safe += beginning;
+    text.remove_prefix(beginning.size());
+    if (text.empty()) break;
     const auto character = quantity::first_code_point(text);
     const auto colour = medium == Medium::colours ? colour_at(text) : std::string_view();
     const auto own = own_writing(character.value, medium);
