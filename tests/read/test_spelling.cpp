@@ -187,12 +187,16 @@ TEST_CASE("a distilled model is not the model it was distilled from") {
 }
 
 TEST_CASE("suggestions name a preset once, the same size first") {
-  try {
-    model("llama-3.1-8x");
-    FAIL("is no model");
-  } catch (const quantity::BadInput& error) {
-    const std::string hint(error.hint());
-    CHECK(hint.find("llama-3.1-8b") == hint.rfind("llama-3.1-8b"));
+  for (const auto& [name, id] : {std::pair{"llama-3.1-8x", "'llama-3.1-8b'"}, {"llama-3-405b", "'llama-3.1-405b'"}}) {
+    try {
+      model(name);
+      FAIL("is no model");
+    } catch (const quantity::BadInput& error) {
+      const std::string hint(error.hint());
+      INFO(hint);
+      CHECK(hint.find(id) != std::string::npos);
+      CHECK(hint.find(id) == hint.rfind(id));
+    }
   }
   CHECK_THROWS_WITH(model("lama-3.1-8b"), Contains("did you mean 'llama-3.1-8b'"));
 }

@@ -382,6 +382,7 @@ std::string hint_for_name(const std::vector<KnownPreset>& presets, std::string_v
   const auto meant = presets_of(presets, name);
   if (meant.size() > 1) return which_of(meant);
   auto near = nearest_presets(presets, name);
+  if (!meant.empty()) std::erase(near, meant.front());
   if (!meant.empty()) near.insert(near.begin() + std::min<std::ptrdiff_t>(1, std::ssize(near)), meant.front());
   return quantity::one_of(near.empty() ? presets_in(presets, name) : near);
 }
