@@ -8,10 +8,10 @@ set(llmcalc_preset_reader)
 foreach(
   source IN
   ITEMS formats/dtype read/checkpoint/stored_quant quantity/decimal quantity/error quantity/suggest
-        quantity/text spec/image spec/names spec/roles
+        quantity/text spec/file_tensors spec/image spec/names spec/roles
         read/config/document read/config/expression read/config/family
         read/config/layers read/config/read_config
-        read/config/read_shape read/config/reader read/config/towers read/inner/json_text
+        read/config/read_shape read/config/reader read/config/stored_modules read/config/towers read/inner/json_text
         read/presets/accelerator read/presets/fields read/presets/model read/presets/names read/presets/rates)
   list(APPEND llmcalc_preset_reader "${llmcalc_presets_root}/src/${source}.cpp")
 endforeach()

@@ -3,7 +3,7 @@
 
 #include "llmcalc/formats/quant.hpp"
 #include "read/words.hpp"
-#include "spec/roles.hpp"
+#include "spec/file_tensors.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -81,7 +81,7 @@ std::optional<std::uint64_t> lfs_pointer_size(std::string_view text);
 // How a checkpoint's own files say that its weights are quantized, whichever reader looks their keys up.
 
 /// The type that a key holds: a reader that checks types can refuse anything else.
-enum class Holds { word, bits, flag, list };
+enum class Holds { word, bits, size, flag, list };
 
 /// The text of a key of quantization_config, "config_groups.group_0.weights.num_bits" of one inside objects; empty
 /// where it is absent or null.
@@ -96,7 +96,16 @@ struct StoredQuant {
 /// or the file's own word where that is not known. Empty where the keys name none.
 std::string stored_cache(const KeyText& text);
 
-/// Empty where the keys name no scheme.
+/// Empty where the keys name no scheme. Of a mixture, the narrowest of its schemes.
 std::optional<StoredQuant> stored_quant(const KeyText& text);
+
+/// ModelOpt's list of modules with the algorithm of each.
+inline constexpr std::string_view modules_by_name = "quantized_layers";
+/// The scheme that ModelOpt calls so: "W4A16_NVFP4".
+std::optional<formats::Quant> quant_of_modelopt(std::string_view algorithm);
+
+/// The keys under which compressed-tensors has its schemes, "config_groups.group_0".
+std::vector<std::string> groups_of(const KeyText& text);
+std::optional<formats::Quant> quant_of_group(const KeyText& text, const std::string& group);
 
 }  // namespace llmcalc::read

@@ -4,8 +4,10 @@
 #include "llmcalc/formats/quant.hpp"
 #include "llmcalc/spec/shape.hpp"
 #include "read/presets.hpp"
+#include "spec/file_tensors.hpp"
 #include "spec/image.hpp"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,5 +43,9 @@ struct ConfigReading {
 /// \throws quantity::BadInput with byte offset or JSON pointer; an unknown architecture names the keys that were
 /// missing
 ConfigShape read_config(std::string_view json, std::string_view place, const ConfigReading& reading = {});
+
+/// Schemes of single modules that the quantization in a config.json or hf_quant_config.json states; nullptr where none.
+/// \throws quantity::BadInput as read_config() does
+std::shared_ptr<const spec::FileTensors> stored_modules(std::string_view json, std::string_view place);
 
 }  // namespace llmcalc::read

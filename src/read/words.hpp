@@ -23,6 +23,7 @@ struct ConfigText {
   std::string path;
   std::string json;
   std::shared_ptr<const spec::FileTensors> tensors = {};  ///< where a GGUF file says it
+  std::string quantization = {};                          ///< text of a hf_quant_config.json beside it
 };
 
 /// The first word of a term in a list that may say it twice, or nullptr.

@@ -6,6 +6,7 @@
 #include "quantity/text.hpp"
 #include "serving/forward.hpp"
 #include "serving/inner/engines.hpp"
+#include "spec/file_tensors.hpp"
 #include "spec/node.hpp"
 #include "spec/traits.hpp"
 
@@ -76,8 +77,22 @@ quantity::Bytes adapter_bytes(const spec::Question& rank, const program::Program
   return quantity::bytes(product(adapters, width, edges, half_width));
 }
 
+/// The scheme of a checkpoint's MTP layers: what narrows to NVFP4 leaves them as they were (mtp*, model.layers.61* and
+/// the like among ignore and exclude_modules of nvidia/*-NVFP4), in 16 bits or, of DeepSeek-V4, in FP8.
+formats::Quant draft_quant(const spec::Question& rank) {
+  const spec::Serving& serving = rank.serving;
+  if (serving.quant != formats::Quant::nvfp4 || serving.options.draft.kind != spec::DraftKind::mtp)
+    return serving.quant;
+  const bool was_fp8 =
+      serving.file != nullptr && serving.file->said(spec::Role::attention_out, false, 0) == formats::Quant::fp8_block;
+  return was_fp8 ? formats::Quant::fp8_block : formats::Quant::bf16;
+}
+
 /// Layers of the model's own kind that propose.
-quantity::Bytes draft_bytes(const spec::Question& rank, const StageWeights& last) {
+quantity::Bytes draft_bytes(const spec::Question& rank, const program::Program& program) {
+  spec::Question own = rank;
+  own.serving.quant = draft_quant(rank);
+  const StageWeights last = stage_weights(own, program, program.stages - 1);
   const auto kind = rank.serving.options.draft.kind;
   if (last.layers.empty()) return quantity::bytes(0);
   // MTP reads the hidden state beside the token's embedding (DeepSeek-V3, arXiv:2412.19437 section 2.2), EAGLE-3 three
@@ -124,11 +139,11 @@ void add_draft_model(Deployment& deployment) {
 
 /// Draft that proposes tokens, on the last stage: a layer as the model's last with the projection in front of it, or a
 /// model of its own. Its keys and values are kept beside those of the model's own layers.
-void add_draft(const spec::Question& rank, Deployment& deployment) {
+void add_draft(const spec::Question& rank, const program::Program& program, Deployment& deployment) {
   if (rank.serving.options.draft.kind == spec::DraftKind::none) return;
   if (rank.serving.draft_model) return add_draft_model(deployment);
   Stage& last = deployment.stages.back();
-  last.draft = draft_bytes(rank, last.weights);
+  last.draft = draft_bytes(rank, program);
   // DeepSeek-V4's draft sees the last positions alone (config.json, the last of compress_ratios).
   const Reach reach = compresses_keys(rank.model) ? Reach::window : Reach::full;
   const auto keeps = [&](const CacheGroup& group) { return group.layer.reach == reach; };
@@ -169,7 +184,7 @@ Deployment deploy(const spec::Question& question) {
     held.adapters = adapter_bytes(rank, program, stage);
     deployment.stages.push_back(std::move(held));
   }
-  add_draft(rank, deployment);
+  add_draft(rank, program, deployment);
   fit_to_cards(deployment);
   if (question.serving.role == spec::ServerRole::prefill) deployment.question.serving.load.output = 1;
   if (question.serving.layout.prefill_servers > 0)

@@ -144,8 +144,8 @@ struct EngineRow {
   std::span<const std::string_view> beside;
   Handover handover = {};
   std::string_view follower = {};  ///< the option of its command on all nodes but the first
-  Padded (*pads)(const spec::Question& question,
-                 const layers::Weight& weight) = nullptr;  ///< matrices, for its kernels
+  Padded (*pads)(const spec::Question& question, const layers::Weight& weight,
+                 formats::Quant scheme) = nullptr;  ///< matrices, for its kernels
   EngineRelease counts_by_length = {};  ///< the first that logs how many sequences its pool holds, not blocks
   EngineRelease drafts_in_stages = {};  ///< the first that proposes tokens where layers are cut into stages
   bool prompts_alone = false;           ///< reads prompts in steps of their own, before anything is decoded

@@ -35,8 +35,8 @@ bool is_padding(const spec::Question& question) {
   return version.empty() || parse_release(version) >= first_padded || runs_marlin(question);
 }
 
-Padded pads_experts(const spec::Question& question, const layers::Weight& weight) {
-  if (scheme_of(question, weight) != formats::Quant::mxfp4 || !is_expert(weight) || !is_padding(question)) {
+Padded pads_experts(const spec::Question& question, const layers::Weight& weight, formats::Quant scheme) {
+  if (scheme != formats::Quant::mxfp4 || !is_expert(weight) || !is_padding(question)) {
     return {weight.rows, weight.columns};
   }
   const bool down = spec::use_of(weight.role) == Use::down;

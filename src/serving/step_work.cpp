@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <variant>
 
 namespace llmcalc::serving {
@@ -26,7 +27,8 @@ Operands quantized_operands(const spec::Question& question, Quant quant) {
   switch (quant) {
     case Quant::fp8: return Operands::fp8;
     case Quant::fp8_block:
-    case Quant::fp8_mxfp4: return Operands::fp8_block;
+    case Quant::fp8_mxfp4:
+    case Quant::mxfp8: return Operands::fp8_block;
     case Quant::int8: return Operands::int8;
     case Quant::nvfp4: return Operands::nvfp4;
     case Quant::mxfp4:
@@ -40,20 +42,17 @@ Operands quantized_operands(const spec::Question& question, Quant quant) {
 
 class BlockReader {
  public:
-  explicit BlockReader(const spec::Question& question)
-      : question_(question),
-        format_(question),
-        quantized_(quantized_operands(question, question.serving.quant)),
-        quantized_experts_(quantized_operands(question, formats::of_experts(question.serving.quant))) {}
+  explicit BlockReader(const spec::Question& question) : question_(question), format_(question) {}
 
+  /// \param places  of the layers that are alike but for how their weights rest
   LayerWork layer(const layers::Block& block, const spec::LayerKind& kind, const LayerCache& kept,
-                  std::int64_t count) const {
+                  std::span<const LayerPlace> places) const {
     LayerWork work;
-    work.layers = count;
+    work.layers = static_cast<std::int64_t>(places.size());
     work.operations = static_cast<double>(block.ops.size());
-    for (const layers::Op& op : block.ops) add(block, op, work);
+    for (const layers::Op& op : block.ops) add(block, op, places, work);
     work.mixer = mixer(block, kind, kept);
-    add_experts(block, kind, work);
+    add_experts(block, kind, places, work);
     const auto* grouped = std::get_if<spec::GroupedAttention>(&kind.mixer);
     work.residuals = int{!std::holds_alternative<spec::NoMixer>(kind.mixer)} + int{kind.cross_attention} +
                      int{!std::holds_alternative<spec::NoMlp>(kind.mlp)};
@@ -64,30 +63,45 @@ class BlockReader {
   std::optional<MatrixWork> head(const layers::Block& block) const {
     for (const layers::Op& op : block.ops) {
       if (op.weight != layers::no_weight && spec::use_of(block.weights[op.weight].role) == Use::head)
-        return matrix(block, op);
+        return matrix(block, op, no_layer);
     }
     return std::nullopt;
   }
 
  private:
+  static constexpr LayerPlace no_layer[] = {{}};
+
+  double bytes(const layers::Block& block, const layers::Weight& weight, std::span<const LayerPlace> places) const {
+    if (!format_.goes_by_place()) places = places.first(1);
+    double sum = 0;
+    for (const LayerPlace& place : places) sum += as_double(format_.bytes(block, weight, place));
+    return sum / static_cast<double>(places.size());
+  }
+
+  /// Layers whose matrices rest in another scheme than most are few: those next to other kinds, the first, the last.
+  Operands operands(const layers::Block& block, const layers::Weight& weight,
+                    std::span<const LayerPlace> places) const {
+    return quantized_operands(question_, format_.scheme(block, weight, places[places.size() / 2]));
+  }
+
   /// Matrices that a head or a layer shares with another are read all the same.
-  MatrixWork matrix(const layers::Block& block, const layers::Op& op) const {
+  MatrixWork matrix(const layers::Block& block, const layers::Op& op, std::span<const LayerPlace> places) const {
     layers::Weight weight = block.weights[op.weight];
     weight.shared = false;
-    const bool narrow = format_.quantizes(block, weight);
     const auto copies = static_cast<double>(format_.copies_over(block, weight));
     const Use role = spec::use_of(weight.role);
     const bool leads_down = role == Use::down;
     return {.n = static_cast<double>(op.product.n) / (leads_down ? 1.0 : copies),
             .k = static_cast<double>(op.product.k) / (leads_down ? copies : 1.0),
-            .bytes = as_double(format_.bytes(block, weight)),
-            .operands = narrow ? quantized_ : Operands::half,
+            .bytes = bytes(block, weight, places),
+            .operands = operands(block, weight, places),
             .role = role,
             .copies = copies,
             .of_memory = block.tensors[op.inputs[0]].of_encoder};
   }
 
-  void add(const layers::Block& block, const layers::Op& op, LayerWork& work) const {
+  void add(const layers::Block& block, const layers::Op& op, std::span<const LayerPlace> places,
+           LayerWork& work) const {
     if (op.kind == layers::OpKind::activation) {
       work.activation_bytes += as_double(op.moved_forward);
       ++work.activations;
@@ -96,7 +110,7 @@ class BlockReader {
       work.passed_bytes += as_double(op.moved_forward);
     const bool multiplies = op.kind == layers::OpKind::linear && op.weight != layers::no_weight && op.product.m > 0;
     if (!multiplies || is_expert(block.weights[op.weight])) return;
-    const MatrixWork next = matrix(block, op);
+    const MatrixWork next = matrix(block, op, places);
     if (!work.matrices.empty() && loaded_as_one(work.matrices.back(), next)) {
       --work.operations;
       work.matrices.back().n += next.n;
@@ -116,7 +130,8 @@ class BlockReader {
   }
 
   /// Experts' kernels fuse what lies between their matrices.
-  void add_experts(const layers::Block& block, const spec::LayerKind& kind, LayerWork& work) const {
+  void add_experts(const layers::Block& block, const spec::LayerKind& kind, std::span<const LayerPlace> places,
+                   LayerWork& work) const {
     const auto* mixture = std::get_if<spec::MoeMlp>(&kind.mlp);
     if (mixture == nullptr) return;
     const auto& moe = mixture->moe;
@@ -126,8 +141,8 @@ class BlockReader {
     for (const layers::Weight& weight : block.weights) {
       if (!is_expert(weight) || weight.rows == 0) continue;
       experts.elements += static_cast<double>(weight.elements) / local;
-      experts.bytes += as_double(format_.bytes(block, weight)) / local;
-      experts.operands = format_.quantizes(block, weight) ? quantized_experts_ : Operands::half;
+      experts.bytes += bytes(block, weight, places) / local;
+      experts.operands = operands(block, weight, places);
     }
     work.experts = experts;
     if (moe.shared_ffn == 0) {
@@ -223,8 +238,6 @@ class BlockReader {
 
   const spec::Question& question_;
   WeightFormat format_;
-  Operands quantized_;
-  Operands quantized_experts_;
 };
 
 /// Kinds of layers are counted in the order in which layers first have them.
@@ -243,14 +256,18 @@ std::vector<StageWork> step_work(const spec::Question& asked) {
   const auto kept = kept_by_kind(question, program);
   const std::size_t kinds = question.model.kinds.size();
   std::vector<StageWork> stages(static_cast<std::size_t>(program.stages));
+  const auto places = layer_places(question, program);
   for (std::size_t stage = 0; stage < stages.size(); ++stage) {
     stages[stage].hidden_bytes = static_cast<double>(half_width) * static_cast<double>(question.model.shape.hidden);
+    std::size_t position = program.chunks[stage].first;
     for (const program::BlockRun& run : program::blocks_of_stage(program, static_cast<std::int64_t>(stage))) {
       const layers::Block& block = program.blocks[run.block];
       const bool is_layer = run.block >= 1 && run.block <= kinds;
       const std::size_t kind = run.block - 1U;
+      const auto here = std::span(places).subspan(position, static_cast<std::size_t>(run.count));
+      position += here.size();
       if (is_layer) {
-        stages[stage].layers.push_back(reader.layer(block, question.model.kinds[kind], kept[kind], run.count));
+        stages[stage].layers.push_back(reader.layer(block, question.model.kinds[kind], kept[kind], here));
         stages[stage].layers.back().passed = passed(question.model, kind);
       }
       if (run.block == kinds + 1) stages[stage].head = reader.head(block);

@@ -5,7 +5,7 @@
 #include "serving/engine.hpp"
 #include "serving/forward.hpp"
 #include "serving/inner/gguf_rule.hpp"
-#include "spec/roles.hpp"
+#include "spec/file_tensors.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -74,11 +74,6 @@ GgufModel gguf_model(const spec::Question& question, std::int64_t attention_laye
 
 bool is_expert(const Weight& weight) { return weight.split == layers::Split::expert; }
 
-formats::Quant scheme_of(const spec::Question& question, const Weight& weight) {
-  const formats::Quant quant = question.serving.quant;
-  return is_expert(weight) ? formats::of_experts(quant) : quant;
-}
-
 namespace {
 
 /// The part of the ledger that a tensor belongs to.
@@ -110,27 +105,46 @@ WeightBytes& WeightBytes::operator+=(const WeightBytes& more) {
 WeightFormat::WeightFormat(const spec::Question& question)
     : question_(question), attention_layers_(count_attention_layers(question.model)) {}
 
-bool WeightFormat::quantizes(const layers::Block& block, const Weight& weight) const {
+bool WeightFormat::goes_by_place() const {
+  const spec::Serving& serving = question_.serving;
+  return formats::is_file_type(serving.quant) || serving.from_mxfp4 || serving.file != nullptr;
+}
+
+const spec::FileTensors* WeightFormat::file() const {
+  const spec::FileTensors* file = question_.serving.file.get();
+  return file != nullptr && file->quant == question_.serving.quant ? file : nullptr;
+}
+
+formats::Quant WeightFormat::scheme(const layers::Block& block, const Weight& weight, const LayerPlace& place) const {
   const Use role = spec::use_of(weight.role);
-  const formats::QuantFacts& scheme = formats::facts(scheme_of(question_, weight));
-  if (block.tower && !scheme.narrows_towers) return false;
-  switch (scheme.covers) {
-    case Coverage::nothing: return false;
-    case Coverage::experts: return is_expert(weight) && weight.rows > 0;
-    case Coverage::layers: return is_layer_matrix(role) && !(is_attention(role) && leaves_attention(question_, block));
-    case Coverage::file: break;
+  const formats::Quant quant = question_.serving.quant;
+  const formats::Quant narrow = is_expert(weight) ? formats::of_experts(quant) : quant;
+  const bool said = file() != nullptr && file()->says();
+  const auto narrows = [&] {
+    if (block.tower && !formats::facts(narrow).narrows_towers) return false;
+    switch (formats::facts(narrow).covers) {
+      case Coverage::nothing: return false;
+      case Coverage::experts: return is_expert(weight) && weight.rows > 0;
+      case Coverage::layers:
+        return is_layer_matrix(role) && (said || !(is_attention(role) && leaves_attention(question_, block)));
+      case Coverage::file: break;
+    }
+    return role < Use::router;
+  };
+  if (said && !block.tower && (role <= Use::lookups || role == Use::head || is_layer_matrix(role))) {
+    if (const auto own = file()->said(weight.role, is_expert(weight), place.layer)) return *own;
   }
-  return role < Use::router;
+  return narrows() ? narrow : formats::Quant::bf16;
 }
 
 /// A rank beyond the rows or columns that there are holds none.
-Bytes WeightFormat::matrix_bytes(const Weight& weight) const {
+Bytes WeightFormat::matrix_bytes(const Weight& weight, formats::Quant scheme) const {
   const std::int64_t elements = quantity::product(weight.rows, weight.columns);
   if (elements == 0) return quantity::bytes(0);
-  const formats::QuantFacts& facts = formats::facts(scheme_of(question_, weight));
   const auto pads = row_of(question_.serving.engine).pads;
-  const Padded matrix = pads == nullptr ? Padded{weight.rows, weight.columns} : pads(question_, weight);
-  const Bytes one = formats::storage_bytes(facts, matrix.rows, matrix.columns, question_.serving.group_size);
+  const Padded matrix = pads == nullptr ? Padded{weight.rows, weight.columns} : pads(question_, weight, scheme);
+  const std::int64_t group = scheme == question_.serving.quant ? question_.serving.group_size : 0;
+  const Bytes one = formats::storage_bytes(formats::facts(scheme), matrix.rows, matrix.columns, group);
   return one * (weight.elements / elements);
 }
 
@@ -146,11 +160,10 @@ Bytes WeightFormat::bytes(const layers::Block& block, const Weight& weight, cons
 
 /// Bytes of an element in the file that is at hand, if it is in the type that is asked about.
 std::optional<double> WeightFormat::in_file(const Weight& weight, const LayerPlace& place) const {
-  const spec::FileTensors* file = question_.serving.file.get();
-  if (file == nullptr || file->quant != question_.serving.quant) return std::nullopt;
+  if (file() == nullptr) return std::nullopt;
   const Use use = spec::use_of(weight.role);
   const bool in_layer = use != Use::table && use != Use::lookups && use != Use::head;
-  return file->bytes_each(use, is_expert(weight), in_layer ? place.layer : 0);
+  return file()->bytes_each(use, is_expert(weight), in_layer ? place.layer : 0);
 }
 
 Bytes WeightFormat::resting(const layers::Block& block, const Weight& weight, const LayerPlace& place) const {
@@ -167,7 +180,7 @@ Bytes WeightFormat::resting(const layers::Block& block, const Weight& weight, co
     const GgufTensor tensor{role, is_expert(weight), place, width};
     return formats::storage_bytes(gguf_type(gguf_model(question_, attention_layers_), tensor), weight.elements);
   }
-  if (quantizes(block, weight)) return matrix_bytes(weight);
+  if (const auto own = scheme(block, weight, place); own != formats::Quant::bf16) return matrix_bytes(weight, own);
   const bool wide =
       quant == formats::Quant::f32 || (reads_gguf(question_.serving.engine) && keeps_fp32(spec::use_of(weight.role)));
   const std::int64_t width = wide ? 2 * half_width : half_width;
@@ -180,13 +193,10 @@ namespace {
 class BlockBytes {
  public:
   BlockBytes(const spec::Question& question, const program::Program& program)
-      : format_(question), program_(program), known_(program.blocks.size()) {
-    const spec::Serving& serving = question.serving;
-    by_place_ = formats::is_file_type(serving.quant) || serving.from_mxfp4 || serving.file != nullptr;
-  }
+      : format_(question), program_(program), known_(program.blocks.size()) {}
 
   WeightBytes at(std::uint16_t block, const LayerPlace& place) {
-    if (by_place_) return sum(block, place);
+    if (format_.goes_by_place()) return sum(block, place);
     auto& known = known_[block];
     if (!known) known = sum(block, place);
     return *known;
@@ -203,33 +213,36 @@ class BlockBytes {
   WeightFormat format_;
   const program::Program& program_;
   std::vector<std::optional<WeightBytes>> known_;
-  bool by_place_ = false;
 };
 
 }  // namespace
 
+std::vector<LayerPlace> layer_places(const spec::Question& question, const program::Program& program) {
+  std::vector<LayerPlace> places;
+  LayerPlace next;
+  for (const std::uint16_t index : program.sequence) {
+    places.push_back(next);
+    if (index < 1 || index > question.model.kinds.size()) continue;
+    ++next.layer;
+    if (keeps_positions(question.model.kinds[index - 1U].mixer)) ++next.attention;
+  }
+  return places;
+}
+
 StageWeights stage_weights(const spec::Question& question, const program::Program& program, std::int64_t stage) {
   BlockBytes blocks(question, program);
   StageWeights held;
-  LayerPlace place;
-  const auto head = static_cast<std::uint16_t>(question.model.kinds.size() + 1);
-  std::uint32_t position = 0;
-  for (const std::uint16_t index : program.sequence) {
-    const bool is_layer = index >= 1 && index < head;
-    const auto& chunk = program.chunks[static_cast<std::size_t>(stage)];
-    if (position >= chunk.first && position < chunk.last) {
-      const WeightBytes sum = blocks.at(index, place);
-      held.whole += sum;
-      if (is_layer) {
-        held.layers.push_back(sum);
-      } else {
-        held.ends += sum;
-      }
+  const auto places = layer_places(question, program);
+  const auto& chunk = program.chunks[static_cast<std::size_t>(stage)];
+  for (std::uint32_t position = chunk.first; position < chunk.last; ++position) {
+    const std::uint16_t index = program.sequence[position];
+    const WeightBytes sum = blocks.at(index, places[position]);
+    held.whole += sum;
+    if (index >= 1 && index <= question.model.kinds.size()) {
+      held.layers.push_back(sum);
+    } else {
+      held.ends += sum;
     }
-    ++position;
-    if (!is_layer) continue;
-    ++place.layer;
-    if (keeps_positions(question.model.kinds[index - 1U].mixer)) ++place.attention;
   }
   return held;
 }

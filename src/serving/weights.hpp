@@ -16,9 +16,6 @@ using spec::Use;
 /// True of a matrix of which every expert has its own.
 bool is_expert(const layers::Weight& weight);
 
-/// Scheme that a matrix rests in, if the checkpoint's own quantizes it.
-formats::Quant scheme_of(const spec::Question& question, const layers::Weight& weight);
-
 /// A matrix as a kernel holds it.
 struct Padded {
   std::int64_t rows = 0;
@@ -46,6 +43,9 @@ struct LayerPlace {
   std::int64_t attention = 0;  ///< of those that keep keys and values
 };
 
+/// Places of all blocks that a program runs, in its order; of what is no layer, the next one's.
+std::vector<LayerPlace> layer_places(const spec::Question& question, const program::Program& program);
+
 /// How one model's tensors rest.
 class WeightFormat {
  public:
@@ -54,8 +54,11 @@ class WeightFormat {
   /// Bytes of one tensor on its rank; of a scheme that is not one of llama.cpp's the place does not matter.
   quantity::Bytes bytes(const layers::Block& block, const layers::Weight& weight, const LayerPlace& place = {}) const;
 
-  /// Whether the scheme quantizes a tensor of this block, or leaves it alone.
-  bool quantizes(const layers::Block& block, const layers::Weight& weight) const;
+  /// The scheme that a tensor of this block rests in: bf16 of what the checkpoint leaves alone.
+  formats::Quant scheme(const layers::Block& block, const layers::Weight& weight, const LayerPlace& place = {}) const;
+
+  /// Whether equal blocks may rest otherwise in another place.
+  bool goes_by_place() const;
 
   /// Copies of the attention over which a matrix is cut once more, whose tokens it meets: SGLang's MLP and shared
   /// experts are parallel over all ranks of --tp-size, which attention is not (srt/models/deepseek_v2.py,
@@ -65,7 +68,8 @@ class WeightFormat {
  private:
   quantity::Bytes resting(const layers::Block& block, const layers::Weight& weight, const LayerPlace& place) const;
   std::optional<double> in_file(const layers::Weight& weight, const LayerPlace& place) const;
-  quantity::Bytes matrix_bytes(const layers::Weight& weight) const;
+  quantity::Bytes matrix_bytes(const layers::Weight& weight, formats::Quant scheme) const;
+  const spec::FileTensors* file() const;
 
   const spec::Question& question_;
   std::int64_t attention_layers_ = 0;

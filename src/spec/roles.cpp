@@ -3,7 +3,6 @@
 #include "quantity/lists.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace llmcalc::spec {
 
@@ -57,29 +56,6 @@ constexpr auto target_words = [] {
 }();
 
 }  // namespace
-
-void FileTensors::add(Use use, Part part, bool expert, std::int64_t layer, double elements, double bytes) {
-  Held& held = held_[{use, part, expert, layer}];
-  held.elements += elements;
-  held.bytes += bytes;
-}
-
-void FileTensors::add(const FileTensors& shard) {
-  for (const auto& [place, more] : shard.held_) {
-    Held& held = held_[place];
-    held.elements += more.elements;
-    held.bytes += more.bytes;
-  }
-}
-
-std::optional<double> FileTensors::bytes_each(Use use, bool expert, std::int64_t layer) const {
-  for (const Part part : {Part::whole, Part::other}) {
-    const auto found = held_.lower_bound({use, part, expert, layer});
-    const auto last = held_.upper_bound({use, part, expert, std::numeric_limits<std::int64_t>::max()});
-    if (found != last) return found->second.bytes / found->second.elements;
-  }
-  return std::nullopt;
-}
 
 const RoleFacts& facts(Role role) { return rows[static_cast<std::size_t>(role)]; }
 

@@ -1,17 +1,13 @@
 // One row a role: what screens call it, which words adapters are asked by, and what it is to schemes that narrow it.
 #pragma once
 
-#include "llmcalc/formats/quant.hpp"
 #include "llmcalc/spec/role.hpp"
 
 #include <array>
 #include <bitset>
 #include <cstdint>
-#include <map>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 namespace llmcalc::spec {
@@ -40,29 +36,6 @@ enum class Use {
   router,
   whole,   ///< a matrix that no scheme narrows
   vector,  ///< norms, biases, positions, convolutions
-};
-
-/// Tensors of a GGUF file that is at hand: whoever made it may have chosen other types than its file type stands for.
-class FileTensors {
- public:
-  enum class Part {
-    whole,
-    other  ///< more or less than the matrix, which counts where the file does not have it as such
-  };
-  /// \param layer  0 of what is beside the layers
-  void add(Use use, Part part, bool expert, std::int64_t layer, double elements, double bytes);
-  void add(const FileTensors& shard);
-  /// Bytes of that layer's matrix or the first behind it; nothing where there is none.
-  std::optional<double> bytes_each(Use use, bool expert, std::int64_t layer) const;
-
-  formats::Quant quant = formats::Quant::bf16;  ///< of the file; in another type it would have other tensors
-
- private:
-  struct Held {
-    double elements = 0;
-    double bytes = 0;
-  };
-  std::map<std::tuple<Use, Part, bool, std::int64_t>, Held> held_;
 };
 
 enum class AllLinear : bool { no, yes };

@@ -17,6 +17,7 @@ enum class Quant {
   fp8,        ///< one scale a tensor or output channel
   fp8_block,  ///< one scale for 128 x 128 elements (DeepSeek-V3)
   fp8_mxfp4,  ///< the same, with routed experts in MXFP4 (DeepSeek-V4)
+  mxfp8,
   int8,
   int4,  ///< weights alone, in groups (compressed-tensors W4A16)
   awq,
@@ -93,7 +94,7 @@ std::span<const QuantFacts> all_quants();
 constexpr bool is_plain(Quant quant) { return quant <= Quant::f32; }
 
 /// Matrices of the layers rest as floats of 8 bits.
-constexpr bool is_fp8(Quant quant) { return quant >= Quant::fp8 && quant <= Quant::fp8_mxfp4; }
+constexpr bool is_fp8(Quant quant) { return quant >= Quant::fp8 && quant <= Quant::mxfp8; }
 
 /// The scheme of the experts' matrices of a checkpoint.
 Quant of_experts(Quant quant);

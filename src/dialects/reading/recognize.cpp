@@ -309,6 +309,7 @@ std::optional<std::string> commands_in(std::string_view text) {
 
 void add_stored_quant(std::string_view text, std::string_view place, Reading& reading) {
   take_stored_quant(parse_commented_json(text, place), place, reading);
+  if (reading.config) reading.config->quantization = text;
 }
 
 Reading weights_alone(Checkpoint weights, std::string place) {

@@ -2,9 +2,9 @@
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
-#include "read/checkpoint.hpp"
 #include "read/config.hpp"
 #include "read/config/reader.hpp"
+#include "read/config/stored_keys.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -20,40 +20,11 @@ namespace {
 
 using formats::Quant;
 
-constexpr std::string_view quantizations = "quantization_config ?? compression_config";
-constexpr Range widths{1, 64};
-
-/// DeepSeek-V4 has it in the model's part, which its class moves (transformers models/deepseek_v4, __post_init__).
-constexpr std::string_view beside_block = "expert_dtype";
-
-/// \throws quantity::BadInput at a key that holds something else
-std::string text_of(const ConfigObject& block, std::string_view key, Holds holds) {
-  switch (holds) {
-    case Holds::bits: {
-      const auto bits = block.integer(key, widths);
-      return bits ? std::to_string(bits->value) : std::string();
-    }
-    case Holds::flag: {
-      const auto flag = block.boolean(key);
-      return !flag ? "" : flag->value ? "true" : "false";
-    }
-    case Holds::list: return block.has(key) ? "list" : "";
-    case Holds::word: break;
-  }
-  const auto word = block.text(key);
-  return word ? word->value : std::string();
-}
-
 /// The type in which the checkpoint's weights are, as far as its quantization_config says so in words that are known.
 std::optional<Found<Quant>> published_quant(const ConfigReader& reader) {
-  auto block = reader.document().root().object(quantizations);
-  if (!block) block = reader.object().object(quantizations);
+  const auto block = quantization_of(reader.document());
   if (!block) return std::nullopt;
-  const auto text = [&](std::string_view key, Holds holds) {
-    const bool beside = key == beside_block && !block->has(key);
-    return text_of(beside ? reader.object() : *block, key, holds);
-  };
-  const auto stored = stored_quant(text);
+  const auto stored = stored_quant(keys_of(*block, reader.object()));
   if (!stored || !stored->quant) return std::nullopt;
   return Found<Quant>{*stored->quant, block->text("quant_method ?? quant_algo")->pointer};
 }
@@ -85,7 +56,7 @@ void note_what_is_left_out(ConfigReader& reader) {
   const bool latent = reader.shape().latent.kv_rank > 0;
   if (latent && says("attention_bias")) reader.note("the biases of latent attention are not counted");
   if (says("qk_layernorm ?? attn_config.qk_ln")) reader.note("the norms of queries and keys are not counted");
-  if ((root.has(quantizations) || text.has(quantizations)) && !published_quant(reader)) {
+  if (quantization_of(reader.document()) && !published_quant(reader)) {
     reader.note("the checkpoint is quantized in a way that is not known; its weights are taken to be in 16 bits");
   }
   if (const auto dropout = text.number(dropouts); dropout && dropout->value > 0.0) {

@@ -175,13 +175,24 @@ const Node* Node::find(std::string_view key) const {
 }
 
 void refuse_large(std::string_view text, std::string_view place) {
-  if (text.size() <= largest_settings) return;
+  constexpr std::size_t largest_config = std::size_t{5} << 20U;  // one that names each expert of each layer
+  if (text.size() <= (text.starts_with('{') ? largest_config : largest_settings)) return;
   throw quantity::BadInput(std::string(place), "is larger than 1 MiB, which no file of settings is");
+}
+
+/// Lists of thousands of modules in a checkpoint's files, which are no settings (nvidia/MiniMax-M3-NVFP4).
+void leave_out_modules(json& file) {
+  constexpr const char* modules = "quantized_layers";
+  for (const char* block : {"quantization_config", "quantization"}) {
+    const auto found = file.is_object() ? file.find(block) : file.end();
+    if (found != file.end() && found->is_object() && found->contains(modules)) (*found)[modules] = modules;
+  }
 }
 
 Node parse_commented_json(std::string_view text, std::string_view place) {
   refuse_large(text, place);
-  const json value = parse_json(text, place, Comments::ignored);
+  json value = parse_json(text, place, Comments::ignored);
+  leave_out_modules(value);
   return Converter().convert({value, place}, 0);
 }
 

@@ -1,5 +1,6 @@
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/format.hpp"
+#include "quantity/text.hpp"
 #include "read/presets/embedded_presets.hpp"
 #include "read/presets/names.hpp"
 #include "read/words/draft.hpp"
@@ -63,6 +64,29 @@ std::optional<formats::Quant> published_form(const ModelPreset& preset, std::str
   return said && !says_less ? said : preset.weights.quant;
 }
 
+struct KnownModules {
+  std::string_view repository;
+  formats::Quant quant;
+  std::string_view modules;
+};
+
+constexpr KnownModules known_modules[] = {
+#include "vocabulary/checkpoint_modules.inc"
+};
+
+/// Schemes of single modules, of repositories whose settings are known.
+std::shared_ptr<const spec::FileTensors> published_modules(std::string_view name, formats::Quant quant) {
+  spec::FileTensors tensors;
+  tensors.quant = quant;
+  for (const KnownModules& row : known_modules) {
+    if (!same_name(row.repository, name)) continue;
+    for (const auto module : quantity::pieces_of(row.modules, " ")) {
+      tensors.say(spec::modules_named(module), row.quant);
+    }
+  }
+  return tensors.says() ? std::make_shared<const spec::FileTensors>(std::move(tensors)) : nullptr;
+}
+
 void take_preset(QuestionDraft& draft, const Given& word) {
   const ModelPreset preset = draft.catalogue.model(word.text, word.origin.where);
   draft.shape() = preset.shape;
@@ -82,6 +106,7 @@ void take_preset(QuestionDraft& draft, const Given& word) {
   set_model_origins(draft, {preset.file.starts_with("presets/") ? Source::preset : Source::user_preset, preset.id});
   draft.set_origin("model", word.origin);
   draft.published_quant = published_form(preset, word.text);
+  if (draft.published_quant) draft.question.serving.file = published_modules(word.text, *draft.published_quant);
   draft.question.serving.mixed_by_hand = is_mixed_by_hand(word.text);
   if (draft.published_quant == preset.weights.quant) draft.published_group = preset.weights.group;
 }
@@ -92,7 +117,8 @@ void take_config(QuestionDraft& draft, const ConfigText& config) {
       read_config(config.json, config.path, {as == nullptr ? "" : std::string(as->text), draft.catalogue.families()});
   draft.shape() = read.shape;
   draft.published_quant = read.quant;
-  draft.question.serving.file = config.tensors;
+  const std::string& by_module = config.quantization.empty() ? config.json : config.quantization;
+  draft.question.serving.file = config.tensors != nullptr ? config.tensors : stored_modules(by_module, config.path);
   draft.image_rules = read.images;
   set_model_origins(draft, {Source::config, config.path});
   for (const KeyOrigin& key : read.origins) {
