@@ -30,6 +30,13 @@ AttentionLibrary library_of_torch(const spec::Training& training, const std::opt
   return holds(Behaviour::cudnn_attention, training.software) ? AttentionLibrary::native : AttentionLibrary::flash_2;
 }
 
+/// FlashAttention-3 and 4 are packages of their own beside flash-attn, whose kernels are those of 2 on every part
+/// (Dao-AILab/flash-attention hopper/setup.py, flash_attn/cute/pyproject.toml): nobody runs them unless they are named.
+bool names_newer_flash(const spec::Software& software) {
+  const auto release = software.release_of(spec::Library::flash_attention);
+  return release && release->major > 2;
+}
+
 /// LOMO updates each tensor as soon as its gradient exists and drops it (Lv et al. 2023, arXiv:2306.09782 section 3.1;
 /// AdaLomo: arXiv:2310.10195).
 bool fuses_update(spec::Optimizer optimizer) {
@@ -59,6 +66,9 @@ Profile make_profile(const spec::Training& training, const std::optional<spec::A
   Profile p = row.profile({training, gpu});
   if (hands_to_deepspeed(training, sharding)) apply_deepspeed({training, gpu}, p);
   if (training.attention == spec::AttentionKernel::sdpa) p.attention.library = library_of_torch(training, gpu);
+  if (training.attention == spec::AttentionKernel::flash && names_newer_flash(training.software)) {
+    p.attention.library = AttentionLibrary::native;
+  }
   if (training.compile) p.mlp.fused_glu = true;
   if (training.compile || training.fused_kernels) {
     p.norm.fused = true;

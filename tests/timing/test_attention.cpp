@@ -55,6 +55,16 @@ TEST_CASE("a kernel that reads its mask takes as long as one without any") {
   }
 }
 
+// Shah et al. 2024 (arXiv:2407.08608): FlashAttention-3 is 1.5 to 2.0 times as fast as FlashAttention-2 on H100.
+TEST_CASE("the kernels of a newer flash-attn run where its package is named") {
+  const auto rate = [](const std::string& release) {
+    return teraflops(Prices("h100-sxm", " --framework torch --dtype bf16 --attention flash" + release),
+                     causal(4096, 64));
+  };
+  CHECK(rate(" --framework-version flash-attn==2.8") == rate(""));
+  CHECK(rate(" --framework-version flash-attn==3.0") / rate("") == Approx(1.75).margin(0.25));
+}
+
 // gau-nernst/learn-cuda, 07_attention/README.md: 4 x 8 heads, 4096 queries of 8192 keys without a mask on RTX 5090;
 // nothing was fitted to the runs with 400 W, which are as fast.
 TEST_CASE("attention hides its exponentials where products are slow") {
