@@ -103,3 +103,15 @@ TEST_CASE("Ollama's command read back has the same answer") {
   check_read_back({"--model", "llama-3.1-8b", "--gpu", "rtx-4090", "--quant", "q8_0"},
                   {"--engine", "ollama", "--context", "8192", "--gpu-layers", "20", "--ubatch", "256"});
 }
+
+// vLLM docs/serving/data_parallel_deployment: "By default, expert layers form a tensor parallel group of size DP x TP";
+// SGLang's --dp-size copies the whole model (docs/advanced_features/server_arguments).
+TEST_CASE("one line starts several copies of a model, but of a mixture only where it copies its experts") {
+  const auto launch = [](const std::string& model, const std::string& engine) {
+    return answer_to({"serve", model, "--gpu", "h100-sxm:4", "--tp", "2", "--engine", engine})["launch"]
+        .get<std::string>();
+  };
+  CHECK(launch("llama-3.1-8b", "vllm").find("--data-parallel-size 2") != std::string::npos);
+  CHECK(launch("qwen3-30b-a3b", "vllm").find("--data-parallel-size") == std::string::npos);
+  CHECK(launch("qwen3-30b-a3b", "sglang").find("--dp-size 2") != std::string::npos);
+}

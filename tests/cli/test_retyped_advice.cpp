@@ -103,6 +103,7 @@ void check_retyped(const std::string& line, const json& asked_for, const json& a
   const auto change = advice["change"].get<std::string>();
   CAPTURE(change);
   const auto again = asked("serve", line + " " + change);
+  CHECK((line + " ").find(" " + change + " ") == std::string::npos);  // and is not what was asked already
   CHECK((again["verdict"] == "fits") == advice["starts"].get<bool>());
   CHECK(again["capacity"]["max_concurrency"] == advice["max_concurrency"]);
   CHECK(again["capacity"]["max_context"] == advice["max_context"]);
@@ -117,7 +118,8 @@ void check_retyped(const std::string& line, const json& asked_for, const json& a
 TEST_CASE("advice on a server, on whatever cards and engine, can be typed and does what it says", "[long]") {
   constexpr const char* cards[] = {"rtx-4090", "h100-sxm", "rtx-3060", "l40s:2", "a100-80:4", "v100-sxm2-32", "b200:8"};
   constexpr const char* loads[] = {"", " --context 8k", " --context 32k --concurrency 16",
-                                   " --prompt 3000 --output 500"};
+                                   " --prompt 3000 --output 500",
+                                   " --max-seqs 256 --memory-fraction 0.95 --batched-tokens 2048"};
   std::size_t turn = 0;
   std::size_t typed = 0;
   std::size_t kept = 0;

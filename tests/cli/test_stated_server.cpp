@@ -28,7 +28,7 @@ json figures(json answer) {
 constexpr std::array<std::string_view, 2> left_out{"model", "gpu"};
 
 const std::vector<std::string> servers{"llama-3.1-8b --gpu h100-sxm:2",
-                                       "gpt-oss-20b --gpu a100-80",
+                                       "gpt-oss-20b --gpu h100-sxm",
                                        "qwen3-30b-a3b --gpu rtx-4090:4 --concurrency 8 --context 4k",
                                        "deepseek-v3 --gpu h200-sxm:8",
                                        "llama-3.1-8b --gpu h100-sxm --rate 2",

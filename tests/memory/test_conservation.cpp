@@ -82,6 +82,35 @@ TEST_CASE("the slices of all ranks are the weights of the model") {
   CHECK(checked > 5000);
 }
 
+/// Narayanan et al. 2021, arXiv:2104.04473, section 2.2; a layer that predicts further stands in the place of another.
+TEST_CASE("stages have all blocks between them, each once and none many more than another") {
+  int checked = 0;
+  for (const std::string model : {"deepseek-v3", "qwen3-30b-a3b", "llama-3.1-8b"}) {
+    for (const std::string pp : {"2", "4", "6", "16"}) {
+      for (const std::string more : {"", " --mtp-num-layers 1", " --vpp 2"}) {
+        const std::string line = "--model " + model + " --framework megatron --gpus 64 --pp " + pp + more;
+        CAPTURE(line);
+        try {
+          const test::Asked asked(line);
+          const auto& chunks = asked.program.chunks;
+          const auto even = quantity::ceil_divide(asked.question.model.shape.layers, std::ssize(chunks));
+          std::uint32_t at = 0;
+          for (const auto& chunk : chunks) {
+            CHECK(chunk.first == at);
+            CHECK(chunk.last > at);
+            CHECK(chunk.last - at <= even + 4);  // a head, and an input, a layer and a head of the further token
+            at = chunk.last;
+          }
+          CHECK(at == asked.program.sequence.size());
+          ++checked;
+        } catch (const quantity::BadInput&) {  // the layers cannot be cut so
+        }
+      }
+    }
+  }
+  CHECK(checked > 12);
+}
+
 // Rajbhandari et al. 2020, arXiv:1910.02054 section 5.1: a state is on one of the ranks that hold the same weights.
 // What tensor parallelism does not cut, each of its ranks has.
 /// Shoeybi et al. 2019, arXiv:1909.08053, section 3: what is not cut among tensor-parallel ranks each of them has

@@ -70,6 +70,19 @@ class BlockCheck {
     const bool in_loop = &op == block_.ops.data() && has(spec::Role::head);
     for (const auto id : op.saved) holds(is_picture || in_loop || is_there(id), "what is kept is there");
     for (const auto id : op.held) holds(is_there(id), "what a variable holds is there");
+    if (op.weight != layers::no_weight && !op.inputs.empty()) check_kept(op);
+  }
+
+  /// A weight's gradient is made of what it was multiplied by, which kernels of adapters and of scans make again
+  /// (unsloth kernels/fast_lora.py; mamba_ssm ops/triton/ssd_combined.py, MambaSplitConv1dScanCombinedFn.backward).
+  void check_kept(const layers::Op& op) const {
+    const auto& weight = block_.weights[op.weight];
+    const auto scans = [](const layers::Op& each) { return each.kind == layers::OpKind::recurrence; };
+    if (!weight.trainable || weight.adapter || std::ranges::any_of(block_.ops, scans)) return;
+    const auto is_kept = [&](layers::TensorId id) {
+      return std::ranges::any_of(block_.ops, [&](const auto& each) { return quantity::contains(each.saved, id); });
+    };
+    holds(!op.saved.empty() || std::ranges::any_of(op.inputs, is_kept), "what a weight's gradient needs is kept");
   }
 
   /// Twice a row by a column, as often as there are elements of either; rows that `count` matrices share out are

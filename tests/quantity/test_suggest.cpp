@@ -15,6 +15,7 @@ using Names = std::vector<std::string_view>;
 TEST_CASE("A slip of the finger finds the name that was meant", "[suggest]") {
   CHECK(nearest_names("h100-smx", gpus).front() == "h100-sxm");
   CHECK(nearest_names("sdg", std::array<std::string_view, 2>{"sgx", "sgd"}).front() == "sgd");  // a swap costs one
+  CHECK(nearest_names("aa", std::array<std::string_view, 4>{"aa1", "aa2", "aa3", "aa4"}).size() == 3);
   CHECK(nearest_names("RTX4090", gpus) == Names{"rtx-4090"});
   CHECK(nearest_names("a100-8O", gpus, 1) == Names{"a100-80"});
 }

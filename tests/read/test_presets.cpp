@@ -5,6 +5,7 @@
 #include "read/presets/embedded_presets.hpp"
 #include "read/presets/fields.hpp"
 #include "read/presets/names.hpp"
+#include "read/typed.hpp"
 
 #include <fstream>
 #include <map>
@@ -95,6 +96,21 @@ TEST_CASE("every name leads to its own entry") {
   check_names(read::embedded_models(), [&](std::string_view name) { return catalogue.model(name, "--model").id; });
   check_names(read::embedded_accelerators(),
               [&](std::string_view name) { return catalogue.accelerator(name, "--gpu").accelerator.id; });
+}
+
+TEST_CASE("a card's name written together is still that card's, and no number of others") {
+  for (const auto& entry : Catalogue().accelerators()) {
+    std::vector<std::string> names = entry.aliases;
+    names.push_back(entry.accelerator.id);
+    for (std::string name : names) {
+      if (!quantity::is_digit(name.front()) || name.find('x') != std::string::npos) continue;  // "8xh100" is eight
+      std::erase_if(name, [](char c) { return c == '-' || c == '_' || c == ' '; });
+      CAPTURE(name);
+      const auto question = test::ask("--params 1e9 --dtype bf16 --gpu " + name).question;
+      CHECK(question.gpu->id == entry.accelerator.id);
+      CHECK(question.layout.gpus == 1);
+    }
+  }
 }
 
 TEST_CASE("of models that share a shape the one that was named is meant") {

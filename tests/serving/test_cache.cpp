@@ -33,6 +33,25 @@ TEST_CASE("keys and values of a token take what engines logged") {
   CHECK(room / static_cast<double>(token_bytes({"model", "glm-5", "tp", "8"})) == Approx(343'744.0).margin(100.0));
 }
 
+/// Counted one by one: those before the end that a token there sees, of all, of the last ones, or of its own chunk
+/// (transformers masking_utils.py, causal_mask_function, sliding_window_overlay and chunked_overlay).
+TEST_CASE("a token reads the positions that its mask leaves") {
+  using serving::Reach;
+  serving::LayerCache layer;
+  layer.window = 5;
+  for (layer.reach = Reach::full; layer.reach != Reach::state; layer.reach = Reach(static_cast<int>(layer.reach) + 1)) {
+    for (std::int64_t length = 0; length < 17; ++length) {
+      const std::int64_t last = length - 1;
+      std::int64_t seen = 0;
+      for (std::int64_t p = 0; p < length; ++p) {
+        const bool is_near = layer.reach != Reach::window || last - p < layer.window;
+        seen += is_near && (layer.reach != Reach::chunk || p / layer.window == last / layer.window) ? 1 : 0;
+      }
+      CHECK(serving::positions_read(layer, length) == seen);
+    }
+  }
+}
+
 // vLLM issue 44376: 30,000 tokens of DeepSeek-V4-Flash need 6.66 GiB under 0.22 in steps of 16,384, and in 5.44 GiB
 // 13,528 fit. A log of 0.25.0 on two RTX PRO 6000: 10.29 GiB have room for 1,993,100 tokens, as requests of 2^20.
 TEST_CASE("compressed keys lie beside windows of every layer and what keys are made of") {

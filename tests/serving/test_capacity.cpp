@@ -43,6 +43,18 @@ TEST_CASE("the longest context fits and one token more does not") {
   }
 }
 
+TEST_CASE("all cards hold what each of them does, and a request is a prompt and an answer") {
+  for (const Words& server : servers) {
+    CAPTURE(server[3], server[5]);
+    const auto answer = ask(with(server, {"context", "4096"}));
+    const auto& question = answer.deployment.question;
+    CHECK(device_total_of_all(answer) <= question.layout.gpus * device_total(answer));
+    if (question.layout.gpus == 1) CHECK(device_total_of_all(answer) == device_total(answer));
+    CHECK(2 * device_total_of_all(answer) >= question.layout.gpus * device_total(answer));
+    CHECK(question.serving.load.prompt + question.serving.load.output == 4096);
+  }
+}
+
 TEST_CASE("the most requests run at once and one more waits") {
   for (const Words& server : servers) {
     CAPTURE(server[3], server[5]);

@@ -118,6 +118,12 @@ TEST_CASE("prompts' attention takes what another engine's kernel was measured to
                    {4 * tokens * p.positions / 2 * 32 * 128, 4 * tokens * 128 * (32 + 8), p.positions, 128}, false));
     CHECK(time == Approx(p.measured).epsilon(0.25));
   }
+  // Heads of 64 fill the tiles of 128 columns half, and wider ones do not (FlashAttention-3, arXiv:2407.08608, fig. 5).
+  const auto takes = [&](int width) {
+    return kernels_of("h100-sxm").prompt_attention({1e12, 1e8, 4096, width}, false);
+  };
+  CHECK(takes(64) > takes(96));
+  CHECK(takes(96) == takes(128));
 }
 
 TEST_CASE("an all-reduce never gets shorter with its size, nor with ranks on one link", "[serving]") {
@@ -129,6 +135,11 @@ TEST_CASE("an all-reduce never gets shorter with its size, nor with ranks on one
         const double time = us(kernels.all_reduce(bytes, ranks));
         CHECK(time >= last);
         last = time;
+      }
+      // Between two measured sizes, which are powers of two from 4 KiB to 64 MiB, time is a straight line.
+      for (double size = 4096; size < 6e7; size *= 2) {
+        const double ends = us(kernels.all_reduce(size, ranks)) + us(kernels.all_reduce(2 * size, ranks));
+        CHECK(2 * us(kernels.all_reduce(1.5 * size, ranks)) == Approx(ends));
       }
     }
   }
