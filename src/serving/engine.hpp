@@ -151,6 +151,7 @@ struct EngineRow {
   bool prompts_alone = false;           ///< reads prompts in steps of their own, before anything is decoded
   bool cuts_dense = false;              ///< MLP and shared experts over the ranks of all copies of the attention
   bool starts_copies = false;           ///< one command starts several copies of the whole model
+  bool spreads_experts = false;         ///< but of a mixture, whose experts its ranks share, also cut
   bool quantizes = false;               ///< as it loads: to fp8, and with bitsandbytes
   bool reserves = true;                 ///< takes all of its limit for the cache, whatever the demand
   bool emulates_nvfp4 = false;          ///< on accelerators without kernels for it

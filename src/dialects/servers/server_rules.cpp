@@ -144,10 +144,13 @@ std::vector<std::string> untold(const ServerLetter& letter, const std::string& c
   }
 }
 
-/// How often a command is to be given. Copies that share no experts are servers of their own where experts are spread
-/// over ranks: one line would spread them further (vLLM docs/serving/data_parallel_deployment, --data-parallel-size).
+/// How often a command is to be given. Copies that share no experts are servers of their own: one line would spread the
+/// experts of a mixture over all ranks, whole or cut (vLLM docs/serving/data_parallel_deployment, "By default, expert
+/// layers form a tensor parallel group of size DP x TP").
 std::int64_t servers_to_start(const spec::Question& question) {
-  const bool one_line_starts_all = question.layout.ep == 1 && serving::row_of(question.serving.engine).starts_copies;
+  const serving::EngineRow& row = serving::row_of(question.serving.engine);
+  const bool spreads = question.layout.ep > 1 || (row.spreads_experts && question.model.shape.moe.experts > 0);
+  const bool one_line_starts_all = row.starts_copies && !spreads;
   return one_line_starts_all ? 1 : question.layout.dp;
 }
 
