@@ -217,14 +217,14 @@ void Planner::leave_out_unknown(read::PlanWords& plan) const {
   const std::size_t all = plan.bases.size();
   std::erase_if(plan.bases, [&](const read::PlanBase& base) {
     const auto& question = base.resolved.question;
-    const bool priced = question.pricing.price_per_hour || question.gpu->price_per_hour;
+    const bool priced = question.pricing.price_per_hour || spec::rent_of(*question.gpu);
     return (needs_price && !priced) || (needs_power && !question.gpu->tdp_watts);
   });
   if (plan.bases.empty()) throw BadInput("--gpu", "of no accelerator is the price or power known that this needs");
   const std::size_t left_out = all - plan.bases.size();
   if (left_out == 0) return;
   const bool is_one = left_out == 1;
-  const auto lacks = needs_price && needs_power ? "price or power is" : needs_price ? "price is" : "power is";
+  const auto lacks = needs_price && needs_power ? "rent or power is" : needs_price ? "rent is" : "power is";
   plan.on_all.push_back({fmt::format("{} of {} accelerators {} left out: {} {} not known", left_out, all,
                                      is_one ? "is" : "are", is_one ? "its" : "their", lacks)});
 }

@@ -144,10 +144,10 @@ struct AcceleratorPreset {
 struct Glimpse {
   std::string_view id;
   std::string_view vendor;
-  quantity::Bytes memory;        ///< that programs have
-  bool stacked = false;          ///< HBM
-  bool multiplies_bf16 = false;  ///< its peak is known
-  std::optional<quantity::Money> price_per_hour;
+  quantity::Bytes memory;                         ///< that programs have
+  bool stacked = false;                           ///< HBM
+  bool multiplies_bf16 = false;                   ///< its peak is known
+  std::optional<quantity::Money> price_per_hour;  ///< of those that are rented
 };
 
 Glimpse glimpse_of(const spec::Accelerator& gpu);

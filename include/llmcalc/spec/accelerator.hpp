@@ -46,12 +46,18 @@ struct Accelerator {
   std::string matmul_ceiling_source;
   Rates rates;            ///< that were measured of it or of a relative; looked up by what reads presets
   Generation generation;  ///< its own or the nearest; looked up likewise
-  std::optional<quantity::Money> price_per_hour;
+  std::optional<quantity::Money> price_per_hour;  ///< rented, or what an hour takes of one that is bought
+  std::optional<quantity::Money> bought_for;      ///< where no list of rates has it
   std::string price_source;
   std::string sources;
   std::string verification;  ///< A: read in several places, B: one place, C: inferred
   std::string notes;
 };
+
+/// Empty of one that is bought, or of an unknown price.
+inline std::optional<quantity::Money> rent_of(const Accelerator& gpu) {
+  return gpu.bought_for ? std::nullopt : gpu.price_per_hour;
+}
 
 /// The part of an accelerator's memory that may be taken.
 struct MemoryLimits {

@@ -5,6 +5,8 @@
 #include "read/presets/names.hpp"
 #include "spec/node.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -38,6 +40,28 @@ bool has_a_peak(const Peaks& p) {
   return p.fp64 || p.fp64_matrix || p.fp32 || p.fp32_matrix || p.tf32 || p.fp16 || p.bf16 || p.fp8 || p.int8 || p.fp4;
 }
 
+/// An hour of one that is bought and runs day and night: its part of five years, over which the law writes computers
+/// off (IRS publication 946, five-year property), and its rated power at what a household pays (U.S. EIA, Electric
+/// Power Monthly of June 2024, residential, April 2024: 16.88 cents a kWh).
+void price_hour(Accelerator& gpu, const JsonPlace& entry) {
+  constexpr double hours = 5 * 365.25 * 24;
+  constexpr double usd_per_kwh = 0.1688;
+  if (gpu.price_per_hour || !gpu.bought_for) return;
+  if (!gpu.tdp_watts) entry.fail("a price that is paid once needs \"tdp_w\", whose power is paid by the hour");
+  const double hourly = quantity::in_dollars(*gpu.bought_for) / hours + *gpu.tdp_watts / 1e3 * usd_per_kwh;
+  constexpr double tenths_of_cents = 1000;
+  gpu.price_per_hour = quantity::dollars(std::round(hourly * tenths_of_cents) / tenths_of_cents);
+  gpu.price_source = fmt::format("of ${:.0f} ({}) over five years, and its power",
+                                 quantity::in_dollars(*gpu.bought_for), gpu.price_source);
+}
+
+void forget_purchase(Accelerator& gpu) {
+  if (!gpu.bought_for) return;
+  gpu.bought_for.reset();
+  gpu.price_per_hour.reset();
+  gpu.price_source.clear();
+}
+
 void complete(Accelerator& gpu, const JsonPlace& entry) {
   if (gpu.id.empty()) entry.fail("the accelerator needs an \"id\"");
   if (gpu.memory_usable == quantity::Bytes()) gpu.memory_usable = gpu.memory_nominal;
@@ -57,12 +81,14 @@ AcceleratorPreset read_accelerator_entry(const JsonPlace& entry, const Accelerat
   if (base != nullptr) {
     preset.accelerator = base->accelerator;
     preset.accelerator.id.clear();
+    if (entry.has("price")) forget_purchase(preset.accelerator);
     preset.rates = base->rates;
     preset.rates_place = base->rates_place;
   }
   preset.file = entry.file();
   read_fields(preset, entry, fields);
   complete(preset.accelerator, entry);
+  price_hour(preset.accelerator, entry);
   return preset;
 }
 
@@ -72,7 +98,7 @@ Glimpse glimpse_of(const spec::Accelerator& gpu) {
           gpu.memory_usable,
           spec::has_stacked_memory(gpu),
           gpu.peaks.bf16.has_value(),
-          gpu.price_per_hour};
+          spec::rent_of(gpu)};
 }
 
 PresetNames names_of(const AcceleratorPreset& preset) {

@@ -1,5 +1,6 @@
 #include "frameworks/layout_rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
+#include "quantity/format.hpp"
 #include "read/words/draft.hpp"
 #include "read/words/terms.hpp"
 #include "spec/load.hpp"
@@ -233,6 +234,13 @@ void complete_data(QuestionDraft& draft) {
   draft.assume("steps", "default", "1000", "for want of data: --samples or --tokens say how much there is");
 }
 
+void complete_price(QuestionDraft& draft) {
+  const auto& gpu = draft.question.gpu;
+  if (!gpu || !gpu->bought_for || draft.given("price")) return;
+  draft.assumptions.push_back(
+      {gpu->price_source, "price", quantity::format_number(quantity::in_dollars(*gpu->price_per_hour), 4)});
+}
+
 void complete_sequence(QuestionDraft& draft) {
   auto& shape = draft.shape();
   auto& training = draft.training();
@@ -340,6 +348,18 @@ void complete_method(QuestionDraft& draft) {
   }
 }
 
+/// Usual lengths are of models that read more.
+void share_longest(QuestionDraft& draft) {
+  spec::Load& load = draft.question.serving.load;
+  const std::int64_t longest = draft.shape().max_position;
+  if (longest == 0 || spec::reads_only(load) || load.prompt + load.output <= longest) return;
+  spec::Load within = load;
+  within.context = longest;
+  spec::share_context(within);
+  load.prompt = within.prompt;
+  load.output = within.output;
+}
+
 void complete_load(QuestionDraft& draft) {
   complete_reading(draft);
   spec::Load& load = draft.question.serving.load;
@@ -349,7 +369,10 @@ void complete_load(QuestionDraft& draft) {
   load.lengths_said = prompt || output;
   if (!draft.given("context")) {
     if (prompt || output) load.context = quantity::checked_add(load.prompt, load.output);
-    if (prompt || output) draft.derive("context", "prompt + output");
+    if (prompt || output)
+      draft.derive("context", "prompt + output");
+    else
+      share_longest(draft);
     return;
   }
   if (load.context == 0) load.context = draft.shape().max_position;

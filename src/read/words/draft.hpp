@@ -203,6 +203,7 @@ void complete_images(QuestionDraft& draft, std::string_view term, std::int64_t r
 /// the trainer does on these accelerators.
 std::int64_t usual_batch(const spec::Question& question);
 void complete_batch(QuestionDraft& draft);  ///< global_batch = micro_batch x grad_accum x dp; \pre layout is complete
+void complete_price(QuestionDraft& draft);  ///< of an accelerator that is bought
 void complete_data(QuestionDraft& draft);   ///< how much a run sees of which nobody says it
 
 /// Which words of a contradiction must have been said, so that it is one.

@@ -167,6 +167,7 @@ void complete(QuestionDraft& draft, const std::optional<ConfigText>& config) {
   complete_pipeline(draft);
   complete_batch(draft);
   complete_data(draft);
+  complete_price(draft);
   check_combinations(draft);
   build(draft);
   take_calibration(draft);

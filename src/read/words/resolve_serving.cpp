@@ -319,6 +319,7 @@ Resolved resolve_serving(const std::vector<Given>& given, const std::optional<Co
   complete_weights(draft);
   take_draft_model(draft);
   complete_load(draft);
+  complete_price(draft);
   complete_images(draft, "prompt", draft.question.serving.load.prompt);
   build(draft);
   share_out(draft);
