@@ -355,7 +355,7 @@ class ServerRank(Values):
 
 class CacheGroup(Values):
     """Layers that keep alike; a page is a block in one layer, a cell of llama.cpp, or a state."""
-    kind: Literal["full", "window", "chunk", "state"]
+    kind: Literal["full", "window", "chunk", "memory", "state"]
     layers: int
     window: int
     elements_per_token: int

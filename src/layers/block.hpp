@@ -53,7 +53,7 @@ inline constexpr WeightId no_weight = 0xffff;
 
 /// Part of a tensor that generation keeps from one step to the next: one for each position, what an indexer scores it
 /// by, or of each sample the matrices of a recurrence and the positions that its convolution still needs.
-enum class Cached : std::uint8_t { nothing, positions, index, recurrence, convolution };
+enum class Cached : std::uint8_t { nothing, positions, memory, index, recurrence, convolution };
 
 /// An activation of one micro-batch on this rank. Its identity is its index: saved by two operations it counts once.
 struct Tensor {

@@ -121,4 +121,15 @@ Context Context::without_adapters() const {
   return bare;
 }
 
+Context Context::of_encoder() const {
+  Context reading = *this;
+  const std::int64_t positions = shape().encoder_positions;
+  if (positions == 0) return reading;
+  reading.prompt = reading.prefix = 0;
+  reading.seq = quantity::ceil_divide(positions, cp);
+  reading.attended = positions;
+  reading.tokens = quantity::product(batch, reading.seq);
+  return reading;
+}
+
 }  // namespace llmcalc::layers

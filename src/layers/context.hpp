@@ -59,6 +59,9 @@ struct Context {
   std::int64_t rank_of(spec::Role role) const;
   /// Context of a layer that carries no adapters.
   Context without_adapters() const;
+  /// Context of an encoder's layer: of positions of its own where it reads always as many.
+  Context of_encoder() const;
+  std::int64_t encoder_tokens() const { return shape().encoder_positions > 0 ? of_encoder().tokens : tokens; }
   const spec::Shape& shape() const { return model.shape; }
   std::int64_t row_copies() const { return node_dispatch ? model.shape.moe.top_k : 1; }
   double dropout() const { return model.shape.dropout; }

@@ -93,7 +93,7 @@ void bridge_block(const Context& c, Block& block) {
   const auto& shape = c.shape();
   block.name = "decoder embedding";
   BlockBuilder b(c, block);
-  const Value encoded = b.input("encoder hidden state", c.tokens / c.sp, shape.hidden, c.trains_base);
+  const Value encoded = b.input("encoder hidden state", c.encoder_tokens() / c.sp, shape.hidden, c.trains_base);
   const Value normed = shape.final_norm ? b.norm(encoded, "encoder final norm") : encoded;
   const Value x = b.value("embedded targets", c.tokens / c.sp, shape.hidden, encoded.width, c.trains_base);
   b.append({.kind = OpKind::embedding,

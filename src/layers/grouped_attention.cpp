@@ -286,21 +286,22 @@ bool is_read_again(const spec::GroupedAttention& a, bool crosses) {
 /// Keeps of a position what later tokens read: its key and value, or its part of a key that stands for several and is
 /// the value too, with that of the indexer which chooses among them (vLLM's blog of 24 April 2026 on DeepSeek-V4: 9.62
 /// GiB of 61 layers and 2^20 positions in 16 bits).
-void keep_for_later(BlockBuilder& b, const spec::GroupedAttention& a, Heads& h) {
+void keep_for_later(BlockBuilder& b, const spec::GroupedAttention& a, Heads& h, Cached kept) {
   if (a.positions_a_key > 0) {
     Value part = h.k;
     part.columns = (h.k.columns + a.index_dim) / a.positions_a_key;
     cached(b, part, "compressed key cache");
   } else {
-    h.k = cached(b, h.k, "key cache");
-    h.v = cached(b, h.v, "value cache");
+    h.k = cached(b, h.k, "key cache", kept);
+    h.v = cached(b, h.v, "value cache", kept);
   }
 }
 
 /// Keys and values of all positions and for all heads; the layer that borrowed ones are of keeps them.
 void gather_keys(BlockBuilder& b, const spec::GroupedAttention& a, const CoreAttention& core, Heads& h, bool crosses) {
   const Context& c = b.context();
-  if (is_read_again(a, crosses)) keep_for_later(b, a, h);
+  const bool of_its_own = crosses && c.shape().encoder_positions > 0;
+  if (is_read_again(a, crosses)) keep_for_later(b, a, h, of_its_own ? Cached::memory : Cached::positions);
   if (has_prefix(c, a, crosses)) {
     h.k = behind_prefix(b, h.k, "keys behind prefix");
     h.v = behind_prefix(b, h.v, "values behind prefix");
@@ -315,9 +316,10 @@ std::int64_t block_of(const Context& c, const spec::GroupedAttention& a) {
   return c.shape().writing.local_blocks && !a.causal ? a.window : 0;
 }
 
-CoreAttention core_of(const Context& c, const spec::GroupedAttention& a, const Value& keys) {
+CoreAttention core_of(const Context& c, const spec::GroupedAttention& a, const Value& keys, bool crosses) {
   CoreAttention core{a.heads / c.tp, a.head_dim, a.value_dim, a.window, a.causal};
-  if (a.reads_tower || a.merges_memory) core.keys = quantity::ceil_divide(keys.rows, c.batch);
+  const bool of_its_own = crosses && c.shape().encoder_positions > 0;
+  if (a.reads_tower || a.merges_memory || of_its_own) core.keys = quantity::ceil_divide(keys.rows, c.batch);
   core.sinks = a.sinks;
   core.block = block_of(c, a);
   core.masked = reads_mask(c, core);
@@ -334,7 +336,7 @@ Value unweighted_heads(BlockBuilder& b, const Value& x, std::int64_t head_dim, s
 bool lacks_kernel(const Context& c, const spec::LayerKind& kind) {
   const auto* attention = std::get_if<spec::GroupedAttention>(&kind.mixer);
   if (attention == nullptr || attention->reads_tower) return false;
-  return falls_back_to_math(c, core_of(c, *attention, {}));
+  return falls_back_to_math(c, core_of(c, *attention, {}, false));
 }
 
 Value grouped_attention(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x, const Value& memory) {
@@ -349,8 +351,9 @@ Value grouped_attention(BlockBuilder& b, const spec::GroupedAttention& a, const 
   const Value gate = gate_of(b, a, x, h.q);
   h.q.columns = a.query_width() / c.tp;
   norm_and_rotate(b, a, h, fuse);
-  const CoreAttention core = core_of(c, a, h.k);
-  gather_keys(b, a, core, h, x.id != memory.id);
+  const bool crosses = x.id != memory.id;
+  const CoreAttention core = core_of(c, a, h.k, crosses);
+  gather_keys(b, a, core, h, crosses);
   head_parameters(b, a);
   const bool differs = c.shape().writing.differential;
   Value mixed = differs ? differential_attention(b, core, h) : core_attention(b, core, h);

@@ -228,7 +228,8 @@ void layer_of_streams(BlockBuilder& b, const spec::LayerKind& kind, const Value&
 Value memory_of(BlockBuilder& b, const Value& x) {
   const Context& c = b.context();
   if (c.model.encoder_layers == 0) return tower_output(b);
-  const Value memory = b.value("encoder output", x.rows, x.columns, 0, c.trains_base || c.adapter_rank > 0);
+  const std::int64_t rows = c.shape().encoder_positions > 0 ? c.encoder_tokens() / c.sp : x.rows;
+  const Value memory = b.value("encoder output", rows, x.columns, 0, c.trains_base || c.adapter_rank > 0);
   b.block().tensors[memory.id].of_encoder = true;
   return memory;
 }

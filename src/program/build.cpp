@@ -4,6 +4,7 @@
 #include "layers/blocks.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "program/inner/recomputed_layers.hpp"
+#include "spec/traits.hpp"
 
 #include <algorithm>
 #include <span>
@@ -21,6 +22,16 @@ bool asks_reference(const spec::Training& training) {
   return training.reference == Reference::model || training.reference == Reference::base;
 }
 
+/// The embedding and a layer of each kind, those of an encoder over its own positions.
+void append_layers(const layers::Context& context, const spec::Model& model, std::span<layers::Block> blocks) {
+  const layers::Context reading = context.of_encoder();
+  layers::embedding_block(reading, blocks[0]);
+  for (std::size_t i = 0; i < model.kinds.size(); ++i) {
+    const auto& own = spec::is_of_encoder(model, i) ? reading : context;
+    layers::layer_block(own, model.kinds[i], context.differentiates, blocks[i + 1]);
+  }
+}
+
 /// Appends the blocks of the same shape under another method, in the order of the trained model's own.
 /// \returns the index of the first
 std::size_t append_model(const spec::Question& question, const frameworks::Profile& profile, Program& program) {
@@ -28,10 +39,7 @@ std::size_t append_model(const spec::Question& question, const frameworks::Profi
   const auto& kinds = question.model.kinds;
   const std::size_t first = program.blocks.size();
   program.blocks.resize(first + kinds.size() + 2 + (question.model.encoder_layers > 0 ? 1 : 0));
-  layers::embedding_block(context, program.blocks[first]);
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    layers::layer_block(context, kinds[i], context.differentiates, program.blocks[first + 1 + i]);
-  }
+  append_layers(context, question.model, std::span(program.blocks).subspan(first));
   const std::size_t head = first + 1 + kinds.size();
   layers::head_block(context, context.differentiates, program.blocks[head]);
   if (question.model.encoder_layers > 0) layers::bridge_block(context, program.blocks[head + 1]);
@@ -351,14 +359,13 @@ void build_program(const spec::Question& question, const frameworks::Profile& pr
   // Gradients reach the layers' inputs even where nothing upstream is trained: adapters ask for them (transformers,
   // enable_input_require_grads).
   const bool differentiates = context.differentiates;
-  layers::embedding_block(context, program.blocks[0]);
-  for (std::size_t i = 0; i < kinds; ++i)
-    layers::layer_block(context, model.kinds[i], differentiates, program.blocks[i + 1]);
+  append_layers(context, model, program.blocks);
   layers::head_block(context, differentiates, program.blocks[kinds + 1]);
   if (has_bridge) layers::bridge_block(context, program.blocks[kinds + 2]);
 
   for (std::size_t i = 0; i < open; ++i) {
-    layers::layer_block(context, model.kinds[i], differentiates, program.blocks[first_open + i]);
+    const auto own = spec::is_of_encoder(model, i) ? context.of_encoder() : context;
+    layers::layer_block(own, model.kinds[i], differentiates, program.blocks[first_open + i]);
     program.blocks[first_open + i].checkpointed = false;
   }
   if (unprompted > 0) frozen_block(context, model.kinds[model.layers.front()], program.blocks.back());

@@ -201,6 +201,12 @@ std::string bytes_of(const ServingReport& report) {
   if (answer.state > quantity::bytes(0)) {
     words += fmt::format("; states of recurrent layers {}", quantity::format_gib(answer.state));
   }
+  for (const serving::BlockGroup& each : answer.memory.groups) {
+    if (each.group.layer.reach != serving::Reach::memory) continue;
+    const auto size = each.group.layers * serving::position_bytes(answer.deployment.setup.cache, each.group.layer);
+    words += fmt::format("; a request's {} positions of the encoder {}", format_count(each.group.layer.window),
+                         quantity::format_gib(size * each.group.layer.window));
+  }
   return words;
 }
 

@@ -28,6 +28,7 @@ void add_kept(const program::Program& program, const layers::Block& block, bool 
     switch (tensor.kept) {
       case Cached::nothing: break;
       case Cached::positions: layer.elements += size / (half_width * program.tokens); break;
+      case Cached::memory: layer.memory_elements += size / half_width; break;
       case Cached::index:
         (narrows_index ? layer.index_elements : layer.elements) += size / (half_width * program.tokens);
         break;
@@ -55,8 +56,14 @@ void add_reach(const spec::Question& question, const spec::LayerKind& kind, Laye
 
 /// Cache of a layer's positions, without its state.
 LayerCache positions_of(LayerCache layer) {
-  layer.state_elements = layer.inputs_elements = 0;
+  layer.state_elements = layer.inputs_elements = layer.memory_elements = 0;
   return layer;
+}
+
+/// The cache of an encoder's output, in blocks apart from the decoder's (vLLM v1/core/single_type_kv_cache_manager.py,
+/// CrossAttentionManager).
+LayerCache memory_of(const LayerCache& layer, std::int64_t positions) {
+  return {.reach = Reach::memory, .window = positions, .elements = layer.memory_elements, .heads = layer.heads};
 }
 
 LayerCache state_of(const LayerCache& layer) {
@@ -89,7 +96,7 @@ constexpr std::array formats{
 }  // namespace
 
 std::string_view name_of(Reach reach) {
-  constexpr std::array<std::string_view, 4> names{"full", "window", "chunk", "state"};
+  constexpr std::array<std::string_view, 5> names{"full", "window", "chunk", "memory", "state"};
   return names.at(static_cast<std::size_t>(reach));
 }
 
@@ -99,6 +106,7 @@ std::vector<LayerCache> kept_by_kind(const spec::Question& question, const progr
     LayerCache layer;
     add_kept(program, program.blocks[kind + 1], row_of(question.serving.engine).narrows_index, layer);
     add_reach(question, question.model.kinds[kind], layer);
+    if (layer.memory_elements > 0) layer.memory_elements /= question.model.shape.encoder_positions;
     kept.push_back(layer);
   }
   return kept;
@@ -113,6 +121,7 @@ std::vector<CacheGroup> cache_groups(const spec::Question& question, const progr
     if (!is_layer) continue;
     const LayerCache& layer = kept[run.block - 1U];
     if (keeps_positions(layer)) count(positions_of(layer), run.count, groups);
+    if (layer.memory_elements > 0) count(memory_of(layer, question.model.shape.encoder_positions), run.count, groups);
     if (keeps_state(layer)) count(state_of(layer), run.count, groups);
   }
   return groups;
@@ -123,6 +132,7 @@ std::int64_t positions_read(const LayerCache& layer, std::int64_t length) {
     case Reach::full: return length;
     case Reach::window: return std::min(length, layer.window);
     case Reach::chunk: return length == 0 ? 0 : (length - 1) % layer.window + 1;
+    case Reach::memory: return layer.window;
     case Reach::state: break;
   }
   return 0;
@@ -153,7 +163,8 @@ quantity::Bytes bytes_per_token(const std::vector<CacheGroup>& groups, CacheType
 
 quantity::Bytes bytes_within_windows(const std::vector<CacheGroup>& groups, CacheType type) {
   return quantity::sum_of(groups, [&](const CacheGroup& group) {
-    return group.layer.window > 0 ? group.layers * cache_bytes(type, group.layer.elements) : quantity::bytes(0);
+    const bool limited = group.layer.reach == Reach::window || group.layer.reach == Reach::chunk;
+    return limited ? group.layers * cache_bytes(type, group.layer.elements) : quantity::bytes(0);
   });
 }
 

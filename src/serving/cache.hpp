@@ -17,6 +17,7 @@ enum class Reach {
   full,
   window,  ///< the last tokens
   chunk,   ///< the token's own chunk of the sequence
+  memory,  ///< what an encoder read, the same positions of each sequence
   state,   ///< everything, in a state of fixed size
 };
 
@@ -25,9 +26,10 @@ std::string_view name_of(Reach reach);
 /// Cache of one sequence in one layer, on this rank.
 struct LayerCache {
   Reach reach = Reach::full;
-  std::int64_t window = 0;           ///< positions of a window or chunk
+  std::int64_t window = 0;           ///< positions of a window or chunk, or that an encoder read
   std::int64_t elements = 0;         ///< of a position: keys and values, or the latent
   std::int64_t index_elements = 0;   ///< of a position: what an indexer scores it by, in 8 bits
+  std::int64_t memory_elements = 0;  ///< of a position that an encoder read
   std::int64_t heads = 0;            ///< of keys and values; 0 for latents
   std::int64_t state_elements = 0;   ///< of a sequence: the matrices of a recurrence
   std::int64_t inputs_elements = 0;  ///< and the inputs that its convolution still needs

@@ -26,6 +26,7 @@ std::int64_t blocks_of(const LayerCache& layer, std::int64_t length, const Holds
     case Reach::full: return ceil_divide(length, block);
     case Reach::window: return ceil_divide(std::min(layer.window - 1 + holds.in_flight, length), block) + 1;
     case Reach::chunk: return ceil_divide(std::min(layer.window + holds.in_flight, length), block);
+    case Reach::memory: return ceil_divide(layer.window, block);
     case Reach::state: break;
   }
   return holds.states;
@@ -116,6 +117,7 @@ void share_by_group(const Deployment& deployment, const Stage& stage, const Dema
     const bool full = kind.layer.reach == Reach::full;
     std::int64_t held = full || window_share > 0.0 ? length : std::min(length, kind.layer.window + block);
     if (!full && window_share > 0.0) held = std::llround(std::ceil(window_share * static_cast<double>(length)));
+    if (kind.layer.reach == Reach::memory) held = kind.layer.window;
     const std::int64_t blocks = ceil_divide(held, block);
     memory.groups.push_back({kind, kind.layers, blocks, position_bytes(deployment, kind.layer) * block});
     one += position * (blocks * block);

@@ -170,13 +170,18 @@ ServingStepTime StepClock::pass(const StageWork& stage, const Step& step) const 
 void StepClock::add_layer(const LayerWork& layer, const StageWork& stage, const Step& asked,
                           ServingStepTime& time) const {
   if (layer.passed == Passed::by_read && asked.decodes) return;
-  // A decoder begins with a token, which sees all that the encoder read.
-  const bool begins = layer.passed == Passed::by_written && !asked.decodes;
-  const Step step = begins ? Step{asked.sequences, asked.sequences, asked.positions, true} : asked;
+  // An encoder reads the prompt, and the decoder begins with a token, which sees all of it; or it reads always as many
+  // positions, and the prompt is the decoder's.
+  const bool fixed = layer.read > 0;
+  const Step reading = fixed ? Step{asked.sequences, asked.sequences * layer.read, layer.read} : asked;
+  const bool begins = layer.passed == Passed::by_written && !asked.decodes && !fixed;
+  Step step = begins ? Step{asked.sequences, asked.sequences, asked.positions, true} : asked;
+  if (layer.passed == Passed::by_read) step = reading;
   ServingStepTime one;
   for (const MatrixWork& each : layer.matrices) {
-    if (!each.of_memory || !asked.decodes) one.matrices += matrix(each, each.of_memory ? asked : step);
+    if (!each.of_memory || !asked.decodes) one.matrices += matrix(each, each.of_memory ? reading : step);
   }
+  if (fixed && asked.decodes) step.positions += layer.read;
   constexpr double launch_us = 2.5;  // as measured of kernels of training: presets/rates/unmeasured.json
   one.matrices += static_cast<double>(layer.activations) * microseconds(launch_us) +
                   kernels_.stream(step.tokens * layer.activation_bytes);

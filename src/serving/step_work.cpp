@@ -5,10 +5,12 @@
 #include "program/stage_blocks.hpp"
 #include "serving/forward.hpp"
 #include "serving/inner/engines.hpp"
+#include "spec/traits.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <utility>
 #include <variant>
 
 namespace llmcalc::serving {
@@ -240,17 +242,16 @@ class BlockReader {
   WeightFormat format_;
 };
 
-/// Kinds of layers are counted in the order in which layers first have them.
 Passed passed(const spec::Model& model, std::size_t kind) {
   if (model.encoder_layers == 0) return Passed::by_all;
-  const std::size_t first_that_writes = model.layers[static_cast<std::size_t>(model.encoder_layers)];
-  return kind < first_that_writes ? Passed::by_read : Passed::by_written;
+  return spec::is_of_encoder(model, kind) ? Passed::by_read : Passed::by_written;
 }
 
 }  // namespace
 
 std::vector<StageWork> step_work(const spec::Question& asked) {
-  const spec::Question question = rank_question(asked);
+  spec::Question question = rank_question(asked);
+  const auto read = static_cast<double>(std::exchange(question.model.shape.encoder_positions, 0));
   const program::Program program = forward_program(question, {.sequences = 1, .tokens = 1});
   const BlockReader reader(question);
   const auto kept = kept_by_kind(question, program);
@@ -269,6 +270,7 @@ std::vector<StageWork> step_work(const spec::Question& asked) {
       if (is_layer) {
         stages[stage].layers.push_back(reader.layer(block, question.model.kinds[kind], kept[kind], here));
         stages[stage].layers.back().passed = passed(question.model, kind);
+        stages[stage].layers.back().read = read;
       }
       if (run.block == kinds + 1) stages[stage].head = reader.head(block);
     }

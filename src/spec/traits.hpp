@@ -15,6 +15,11 @@ inline bool sees(const Question& question) {
   return !question.model.shape.towers.empty() || question.serving.beside_text != nullptr;
 }
 
+/// Kinds of layers are counted in the order in which layers first have them, an encoder's first.
+inline bool is_of_encoder(const Model& model, std::size_t kind) {
+  return model.encoder_layers > 0 && kind < model.layers[static_cast<std::size_t>(model.encoder_layers)];
+}
+
 /// States spread over the data-parallel ranks, as a stage of ZeRO (Rajbhandari et al. 2020, arXiv:1910.02054 section
 /// 5): 0 nothing, 1 optimizer states, 2 gradients as well, 3 weights as well. FSDP spreads what stage 3 does.
 constexpr int zero_stage(Sharding sharding) {

@@ -14,7 +14,7 @@ using namespace llmcalc;
 
 /// Large enough for each of the presets.
 constexpr const char* memory = "8000GiB";
-constexpr std::int64_t context = 512;
+constexpr std::int64_t context = 448;  // as long as the tables of all presets are
 
 /// Models that keep what they read: an encoder holds as many sequences as a step takes.
 std::vector<std::string> served_models() {

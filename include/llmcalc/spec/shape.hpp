@@ -250,6 +250,7 @@ struct Shape {
   std::int64_t ffn = 0;
   std::int64_t vocab = 0;
   std::int64_t max_position = 0;
+  std::int64_t encoder_positions = 0;  ///< that an encoder reads of each sample (Whisper); 0: as many as the decoder
   Mlp mlp = Mlp::swiglu;
   Norm norm = Norm::rmsnorm;
   Position position = Position::rope;

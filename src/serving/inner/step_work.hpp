@@ -68,6 +68,7 @@ struct LayerWork {
   int activations = 0;          ///< such kernels
   double passed_bytes = 0;      ///< and that norms and sums do, which a prompt is long enough to see
   double operations = 0;        ///< that the host launches
+  double read = 0;              ///< positions of a sequence that an encoder reads; 0: those of the prompt
   int residuals = 2;            ///< sums over the ranks, behind what mixes positions and behind the MLP
   bool norms_heads = false;     ///< queries and keys have norms of their own
 };
