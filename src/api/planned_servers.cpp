@@ -16,11 +16,11 @@ using read::Given;
 
 namespace {
 
-/// Those that a search compares: of "any" all that have a price, by which they are told apart.
+/// Those that a search compares: of "any" all that are rented, by which they are told apart.
 std::vector<std::string> compared(const std::string& list, const read::Catalogue& catalogue) {
   using Preset = read::AcceleratorPreset;
   const auto id = [](const Preset& preset) { return preset.accelerator.id; };
-  const auto has_price = [](const Preset& preset) { return preset.accelerator.price_per_hour.has_value(); };
+  const auto has_price = [](const Preset& preset) { return spec::rent_of(preset.accelerator).has_value(); };
   if (list == "any") return quantity::mapped_if(catalogue.accelerators(), id, has_price);
   return quantity::mapped(quantity::pieces_of(list, ","), [](auto part) { return std::string(quantity::trim(part)); });
 }
@@ -37,7 +37,8 @@ search::ServerPlans plans_for(const std::vector<Given>& words, const spec::Quest
                               .pp = open("pp"),
                               .attention_dp = open("attention_dp"),
                               .ep = open("ep") && open("expert_tp"),
-                              .copies = open("copies")},
+                              .copies = open("copies"),
+                              .concurrency = open("concurrency")},
                              best_servers);
 }
 

@@ -110,6 +110,7 @@ Reply search_once(const Planner& planner, const PlanOptions& options, const Sour
       report.largest_value = tried.text;
     } else {
       report.assumptions.push_back({"the least that --largest tries", tried.term, tried.text});
+      report.grows = true;
     }
   }
   if (options.largest != Largest::nothing || searched.share < 1.0) report.sure.reset();

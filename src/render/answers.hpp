@@ -136,6 +136,7 @@ struct PlanReport {
   bool limited = false;                      ///< a layout that fits may be beyond what a run may take
   std::string never_finishes;                ///< why no layout ends; empty where one does, or none fits
   bool counted = true;                       ///< somebody said how many accelerators there are
+  bool grows = false;                        ///< nothing fits of what --largest tries
   std::optional<answer::Estimate> estimate;  ///< of the best run; none when nothing fits
   std::string largest_term;                  ///< what was made as large as fits, if anything
   std::string largest_value;

@@ -321,6 +321,11 @@ std::string nearest_words(const PlanReport& report) {
   return fmt::format("{}: the nearest takes {}{}", report.nearest_limits, quantity::format_duration(run.total), cost);
 }
 
+std::string_view others_to_try(const PlanReport& report) {
+  if (!report.counted) return {};
+  return report.grows ? "--gpus 8 shares it; " : "without --gpus it finds the fewest that are enough; ";
+}
+
 std::string nothing_fits(const PlanReport& report, const TextStyle& style) {
   const auto word = verdict_word(trust::VerdictKind::does_not_fit, style);
   const auto why =
@@ -335,8 +340,7 @@ std::string nothing_fits(const PlanReport& report, const TextStyle& style) {
       : !report.never_finishes.empty()
           ? "fewer accelerators fail less often; --mtbf says how often one does, --restart-time how "
             "long it takes to go on"
-          : std::string(report.counted ? "without --gpus it finds the fewest that are enough; " : "") +
-                "llmcalc fit says what would make one layout fit";
+          : std::string(others_to_try(report)) + "llmcalc fit says what would make one layout fit";
   const auto last = lines_of(wrapped(word + "  " + why, 0, hanging));
   std::array blocks{whole(last), whole(labelled("try", hint, style)), assumed_block(report.assumptions, style),
                     Paragraph{last, last.size()}};

@@ -325,10 +325,12 @@ std::string echoed(const std::vector<spec::Word>& question, std::string_view ter
 std::string host_need_words(const answer::Verdict& verdict, const TextStyle& style) {
   const auto [capacity, needed] = std::pair(verdict.host_capacity, verdict.host_needed);
   if (needed == quantity::Bytes{}) return {};
-  const auto unit = unit_of(quantity::gib(1), style);
+  const auto unit = unit_of(std::max(needed, quantity::gib(1)), style);
   auto words = "host needs " + in_unit(needed, unit);
   if (capacity == quantity::Bytes{}) return fmt::format("{} {} a machine", words, unit.name);
-  words += fmt::format(" of {} {} a machine", in_unit(capacity, unit), unit.name);
+  const auto all = unit_of(std::max(capacity, quantity::gib(1)), style);
+  if (unit.name != all.name) words += fmt::format(" {}", unit.name);
+  words += fmt::format(" of {} {} a machine", in_unit(capacity, all), all.name);
   return needed > capacity ? fmt::format("{}, {} short", words, in_unit(needed - capacity, unit)) : words;
 }
 

@@ -169,7 +169,7 @@ std::optional<serving::Speed> best_of(const spec::Load& load, const std::vector<
   return best;
 }
 
-void consider(const spec::Question& question, ServerPlans& plans) {
+void consider(const spec::Question& question, const ServerSpace& space, ServerPlans& plans) {
   const auto& load = question.serving.load;
   if (!serving::can_run(question) || !serving::takes_options(question.serving)) return;
   const serving::Deployment deployment = serving::deploy(question);
@@ -177,7 +177,8 @@ void consider(const spec::Question& question, ServerPlans& plans) {
   const std::int64_t most = at_once(question, deployment);
   if (most == 0) return;
   ++plans.starting;
-  const auto speeds = serving::speeds_at(deployment, concurrencies_up_to(most));
+  const auto asked = space.concurrency ? concurrencies_up_to(most) : std::vector{load.concurrency};
+  const auto speeds = serving::speeds_at(deployment, asked);
   plans.estimates += static_cast<std::int64_t>(speeds.size());
   auto speed = best_of(load, speeds);
   if (!speed) return;
@@ -188,7 +189,7 @@ void consider(const spec::Question& question, ServerPlans& plans) {
     if (!speed || !serving::keeps_limits(load, *speed)) return;
   }
   plans.best.push_back({question, std::move(*speed), tokens});
-  if (!load.rate)
+  if (!load.rate && space.concurrency)
     plans.best.back().question.serving.load.concurrency =
         static_cast<std::int64_t>(plans.best.back().speed.concurrency);
 }
@@ -236,12 +237,12 @@ ServerPlans plan_server(const spec::Question& question, const ServerSpace& space
       base.serving.engine = engine;
       base.serving.quant = quant;
       if (engine != question.serving.engine) base.serving.engine_version.clear();
-      Layouts(base, space).for_each([&](const spec::Question& next) { consider(next, plans); });
+      Layouts(base, space).for_each([&](const spec::Question& next) { consider(next, space, plans); });
     }
   }
   sort_by_tokens(plans.best);
   if (plans.best.size() > most) plans.best.resize(most);
-  std::ranges::for_each(plans.best, refine);
+  if (space.concurrency) std::ranges::for_each(plans.best, refine);
   sort_by_tokens(plans.best);
   return plans;
 }

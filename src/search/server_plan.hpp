@@ -19,6 +19,7 @@ struct ServerSpace {
   bool attention_dp = true;
   bool ep = true;
   bool copies = true;  ///< of servers without ranks
+  bool concurrency = true;
 };
 
 /// One way to serve, at the concurrency that answers most tokens a second within the limits, or at the rate that was

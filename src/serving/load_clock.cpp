@@ -281,7 +281,8 @@ std::function<double(double, double)> LoadClock::prompt_prices() const {
   return [table](double tokens, double length) { return table->at(tokens, length); };
 }
 
-/// Shares of the cache that sequences hold lie on a line through those of two lengths.
+/// Shares of the cache that sequences hold lie on a line through those of two lengths: of a whole request and a quarter
+/// of one, as windows bend it further on.
 void LoadClock::prepare_steps() {
   const auto decode = std::make_shared<PriceTable>(
       [this](double sequences, double positions) { return step_time(sequences, positions).time; });
@@ -291,7 +292,7 @@ void LoadClock::prepare_steps() {
   const auto share_at = [&](std::int64_t length) {
     return 1.0 / tightest_rank(deployment_, {length, 1}).sequences_in_pool;
   };
-  const std::int64_t longer = std::max<std::int64_t>(setup.context, 2);
+  const std::int64_t longer = std::max<std::int64_t>(std::llround(prompt_tokens_ + output_), 2);
   const std::int64_t shorter = std::max<std::int64_t>(longer / 4, 1);
   engine_.position_share = (share_at(longer) - share_at(shorter)) / static_cast<double>(longer - shorter);
   engine_.seat_share = std::max(0.0, share_at(longer) - engine_.position_share * static_cast<double>(longer));
