@@ -14,7 +14,7 @@ using namespace llmcalc;
 
 /// Large enough for each of the presets.
 constexpr const char* memory = "8000GiB";
-constexpr std::int64_t context = 448;  // as long as the tables of all presets are
+constexpr std::int64_t context = 64;  // as long as the tables of all presets are
 
 /// Models that keep what they read: an encoder holds as many sequences as a step takes.
 std::vector<std::string> served_models() {
@@ -28,7 +28,7 @@ std::vector<std::string> served_models() {
 
 serving::Deployment server(const std::string& model, const std::string& engine, std::int64_t length) {
   return serving::deploy(test::served({"model", model, "engine", engine, "gpu", "h100-sxm", "memory", memory, "output",
-                                       "64", "context", std::to_string(length)}));
+                                       "16", "context", std::to_string(length)}));
 }
 
 bool starts(const std::string& model, const std::string& engine, std::int64_t length) {
