@@ -53,6 +53,7 @@ elseif(RULE STREQUAL "names")
   expect_breach("src/read/bad.cpp" "if (question.gpu->vendor != \"Nobody\") return;\n" "asks for a name")
   expect_breach("include/llmcalc/spec/bad.hpp" "gpu.generation.id == \"ada\"" "asks for a name")
   expect_breach("src/layers/bad.cpp" "if (run.framework == spec::Framework::trl) return;\n" "asks for a framework")
+  expect_breach("src/layers/bad.cpp" "if (question.gpu->memory_usable > size) return;\n" "asks an accelerator")
   expect_breach("src/read/bad.cpp" "engine == Engine::vllm" "Engine::vllm is named in" "src/trust/bad.cpp"
                 "case spec::Engine::vllm:")
   expect_breach("src/serving/engine_one.cpp" "{Engine::ollama}" "Engine::ollama is named in" "src/serving/engine_two.cpp"

@@ -1,6 +1,8 @@
 # cmake -DROOT=<tree> -P names.cmake: that code asks what a generation of accelerators can do, never for its name or make,
 # that what frameworks differ in stands in their files (presets/frameworks), not behind a question for one of them, and that
-# an engine is named by its word, in its row and in one file of the rest.
+# an engine is named by its word, in its row and in one file of the rest. Nor do programs and their walks ask an accelerator
+# for anything but FlashAttention: a search shares them between accelerators (src/search/plan_space.cpp, kind_of), but for
+# the buffers of NCCL.
 
 cmake_minimum_required(VERSION 3.25)
 
@@ -16,6 +18,10 @@ foreach(source IN LISTS sources)
   string(REPLACE "Framework::count" "" text "${text}")
   if(source MATCHES "^src/(frameworks|layers|program|memory|timing|answer|search)/" AND text MATCHES "Framework::[a-z_]+")
     message(SEND_ERROR "${source}: '${CMAKE_MATCH_0}' asks for a framework: what does it do (presets/frameworks)?")
+  endif()
+  string(REPLACE "spec::can(question.gpu, spec::Ability::flash_attention)" "" text "${text}")
+  if(source MATCHES "^src/(layers|program|memory)/" AND NOT source MATCHES "/communicators\\.cpp$" AND text MATCHES "[^\n]*(\\.|->)gpu[^a-z_][^\n]*")
+    message(SEND_ERROR "${source}: '${CMAKE_MATCH_0}' asks an accelerator: a search shares programs between them")
   endif()
   if(source MATCHES "^${words_of_engines}$")
     continue()
