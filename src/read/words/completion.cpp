@@ -348,11 +348,20 @@ void complete_method(QuestionDraft& draft) {
   }
 }
 
-/// Usual lengths are of models that read more.
+/// Usual lengths are of models that read more: of those that read less, what is not said is what they leave.
 void share_longest(QuestionDraft& draft) {
   spec::Load& load = draft.question.serving.load;
   const std::int64_t longest = draft.shape().max_position;
-  if (longest == 0 || spec::reads_only(load) || load.prompt + load.output <= longest) return;
+  if (longest == 0 || spec::reads_only(load) || quantity::checked_add(load.prompt, load.output) <= longest) return;
+  const bool prompt = draft.given("prompt");
+  if (prompt && draft.given("output")) return;
+  if (prompt || draft.given("output")) {
+    const std::int64_t left = longest - (prompt ? load.prompt : load.output);
+    if (left > 0) (prompt ? load.output : load.prompt) = left;
+    if (left <= 0 && draft.shape().position == spec::Position::learned)
+      draft.contradiction(prompt ? "prompt" : "output", "max_position", "a learned position table has no more rows");
+    return;
+  }
   spec::Load within = load;
   within.context = longest;
   spec::share_context(within);
@@ -368,11 +377,9 @@ void complete_load(QuestionDraft& draft) {
   const bool output = draft.given("output") && !(writes_none && load.output == 0);
   load.lengths_said = prompt || output;
   if (!draft.given("context")) {
+    share_longest(draft);
     if (prompt || output) load.context = quantity::checked_add(load.prompt, load.output);
-    if (prompt || output)
-      draft.derive("context", "prompt + output");
-    else
-      share_longest(draft);
+    if (prompt || output) draft.derive("context", "prompt + output");
     return;
   }
   if (load.context == 0) load.context = draft.shape().max_position;
