@@ -176,7 +176,7 @@ void Words::put(Given word, std::string_view typed) {
 bool Words::put_instance(const Given& word) {
   const auto whole = find_instance(word.text);
   const auto [name, count] = whole ? CountedGpu{word.text} : split_gpu(word.text);
-  const auto instance = whole ? whole : find_instance(name);
+  const auto instance = whole || name == word.text ? whole : find_instance(name);
   if (!instance) return false;
   put({"gpu", std::string(instance->gpu), word.origin}, word.text);
   put({"gpus_per_node", std::to_string(instance->cards), word.origin}, word.text);
