@@ -93,15 +93,12 @@ const std::vector<Field>& fields_of_gpus() {
 void check_fields(const json& file, const json& answer, const std::vector<Field>& fields) {
   for (const auto& [of_file, of_answer, unit] : fields) {
     CAPTURE(of_file);
-    const json said = at(file, of_file);
-    const json told = at(answer, of_answer);
+    const json said = at(file, of_file), told = at(answer, of_answer);
     if (said.is_number() && told.is_number()) {
       CHECK(told.get<double>() == Approx(said.get<double>() * unit).epsilon(1e-12));
-    } else if (of_file == "/price/source" && !at(file, "/price/usd_bought").is_null()) {
-      CHECK_THAT(told.get<std::string>(),
-                 Catch::Matchers::Contains("(" + said.get<std::string>() + ") over five years"));
     } else if (!said.is_null() && said != json(0)) {  // of a part that there is none of
-      CHECK(told == said);
+      const bool is_hourly = of_file != "/price/source" || at(file, "/price/usd_bought").is_null();
+      CHECK((is_hourly ? told == said : told.dump().find(said.get<std::string>()) != std::string::npos));
     }
   }
 }
