@@ -1,6 +1,7 @@
 // A config.json as values asked for by key: it knows where each stands, and what it should have been.
 #pragma once
 
+#include "read/checkpoint.hpp"
 #include "read/presets/fields.hpp"
 
 #include <nlohmann/json.hpp>
@@ -81,5 +82,12 @@ class ConfigDocument {
   ConfigObject text_model_;
   bool nested_;  ///< the text model is an object inside the file
 };
+
+/// The block of a config.json or hf_quant_config.json that says how its weights are quantized.
+std::optional<ConfigObject> quantization_of(const ConfigDocument& document);
+
+/// Its keys, as readers of checkpoints ask for them. \param model  what has a key that stands beside the block
+/// \throws quantity::BadInput at a key that holds something else, when it is asked for
+KeyText keys_of(const ConfigObject& block, const ConfigObject& model);
 
 }  // namespace llmcalc::read

@@ -4,7 +4,6 @@
 #include "quantity/text.hpp"
 #include "read/config.hpp"
 #include "read/config/reader.hpp"
-#include "read/config/stored_keys.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

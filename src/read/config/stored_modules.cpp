@@ -1,10 +1,8 @@
 // What the quantization of a checkpoint says module by module, in its config.json or hf_quant_config.json.
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
-#include "read/checkpoint.hpp"
 #include "read/config.hpp"
 #include "read/config/document.hpp"
-#include "read/config/stored_keys.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -4,6 +4,7 @@
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/parse.hpp"
 #include "quantity/text.hpp"
+#include "read/checkpoint.hpp"
 #include "read/inner/json_text.hpp"
 #include "read/presets/fields.hpp"
 
@@ -182,10 +183,10 @@ void refuse_large(std::string_view text, std::string_view place) {
 
 /// Lists of thousands of modules in a checkpoint's files, which are no settings (nvidia/MiniMax-M3-NVFP4).
 void leave_out_modules(json& file) {
-  constexpr const char* modules = "quantized_layers";
   for (const char* block : {"quantization_config", "quantization"}) {
     const auto found = file.is_object() ? file.find(block) : file.end();
-    if (found != file.end() && found->is_object() && found->contains(modules)) (*found)[modules] = modules;
+    if (found == file.end() || !found->is_object()) continue;
+    if (const auto modules = found->find(modules_by_name); modules != found->end()) *modules = modules_by_name;
   }
 }
 
