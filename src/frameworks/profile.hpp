@@ -122,6 +122,7 @@ struct AdapterChoices {
   bool widens_input = false;             ///< inputs of fp32 adapters are cast to fp32, and their products run in it
   bool through_fp32 = false;             ///< inputs of fp32 adapters are cast to fp32, and narrowed by each product
   bool in_place = false;                 ///< kernels of q, k, v and of the MLP write gradients over what they kept
+  bool add_by_product = false;           ///< ... and the second product adds to the frozen one's result
   bool pads_output = false;              ///< one adapter serves q, k and v, padded for those that have none
   bool retains_frozen_inputs = false;    ///< sharded frozen layers keep inputs and their gradients to the pass's end
   bool own_units = false;                ///< each adapter is gathered by itself, apart from its layer

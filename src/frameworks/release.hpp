@@ -51,6 +51,7 @@ enum class Behaviour {
   core_gathers_heads,
   trl_chunked_loss,
   trl_tiled_head,
+  axolotl_adds_by_product,
   count  ///< how many there are
 };
 

@@ -302,6 +302,8 @@ Profile axolotl_profile(const Run& run) {
   const bool plain = training.algorithm == spec::Algorithm::sft && training.adapter.dropout == 0.0;
   const bool wide = training.precision.weights != formats::Dtype::int8;
   p.adapters.in_place = adapts && plain && wide;
+  p.adapters.add_by_product = p.adapters.in_place && holds(Behaviour::axolotl_adds_by_product, training.software);
+  if (p.adapters.add_by_product) p.adapters.widens_input = p.adapters.through_fp32 = false;  // A.to(dtype)
   p.mlp.fused_glu = p.adapters.in_place;
   return p;
 }

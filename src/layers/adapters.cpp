@@ -93,6 +93,16 @@ Value BlockBuilder::added_narrow(const Value& y, const Value& adapter) {
   return cast(sum, y.width, "adapted (16 bit)");
 }
 
+/// One product adds to what the frozen matrix made, forward and backward, so that no summand has storage of its own
+/// (axolotl kernels/lora.py, matmul_lora: addmm_).
+Value BlockBuilder::added_by_product(const Value& x, const Value& y, const Value& adapter) {
+  for (Op& op : block_.ops) {
+    if (op.kind == OpKind::linear && op.inputs[0] == x.id) op.adds_gradient = true;
+  }
+  for (const TensorId id : {y.id, adapter.id}) block_.tensors[id].size = quantity::bytes(0);
+  return add(y, adapter, "adapted");
+}
+
 /// y = W x + B A x (Hu et al. 2021, arXiv:2106.09685 §4.1): rank * (in + out) parameters. AdaLoRA adds a singular value
 /// a rank (Zhang et al. 2023, arXiv:2303.10512 eq. 3: P Lambda Q; peft tuners/adalora/layer.py). Each expert has its
 /// own.
@@ -113,6 +123,7 @@ Value BlockBuilder::adapted(const Value& x, const Value& y, const Matrix& matrix
   adapter_bias(y.columns, matrix.columns);
   const bool scored = context_.training.method == spec::Method::adalora;
   if (scored) adapter_weight("singular values", 1, context_.adapter_rank, experts);
+  if (context_.profile.adapters.add_by_product) return added_by_product(in, y, high);
   return added_narrow(y, decomposed ? with_magnitude(base, high) : times_factor(high));
 }
 

@@ -143,6 +143,7 @@ struct Op {
   bool computes_masked = false;          ///< an attention kernel that reads its mask saves nothing by it
   bool passes_gradient = false;          ///< the gradient of the output is the gradient of each input, without a copy
   bool gradient_in_place = false;        ///< the gradient of the input takes the storage of what was saved
+  bool adds_gradient = false;            ///< a product that adds the gradient of the input to what has arrived
   bool behind_kept = false;              ///< nothing that it makes is read again where its layer is
   std::uint8_t recompute = 0;            ///< operations of one non-zero group are run again in the backward pass
   SmallList<std::uint8_t, 2> remakes{};  ///< groups whose discarded results are made again before this one's backward

@@ -37,19 +37,26 @@ TEST_CASE("the backward pass of the MLP has three tensors of its width, where au
 }
 
 // axolotl pull request 3800, largest torch.cuda.max_memory_allocated of LoRA with its kernels, rank 16: Qwen3 0.6B at
-// 32,768 tokens 4.70 GiB and at 131,072 15.08, Qwen3 4B at 32,768 17.04 and at 65,536 26.24. axolotl 0.19.0
-// utils/schemas/config.py, check_auto_enable_lora_kernels, takes them unasked.
+// 32,768 tokens 4.70 GiB and at 131,072 15.08, Llama 3.2 1B 6.90 and 20.26, Qwen3 4B at 32,768 17.04 and at
+// 65,536 26.24. axolotl 0.19.0 utils/schemas/config.py, check_auto_enable_lora_kernels, takes them unasked. Releases
+// before 0.18.0 made a tensor of what the adapters add (kernels/lora.py, matmul_lora).
 TEST_CASE("axolotl's own kernels for adapters hold no more of a token than they were measured to") {
-  const auto peak = [](const std::string& model, const char* seq) {
+  const auto peak = [](const std::string& model, const char* seq, const std::string& release = {}) {
     const std::string words =
         " --framework axolotl --method lora --lora-rank 16 --lora-targets all-linear"
         " --micro-batch 1 --recompute full --attention flash --fused-kernels 1"
         " --loss fused-linear --gpu rtx-5090 --seq ";
-    return static_cast<double>(in_bytes(Asked("--model " + model + words + seq).walk().peak().alive.total())) /
+    return static_cast<double>(
+               in_bytes(Asked("--model " + model + words + seq + release).walk().peak().alive.total())) /
            1073741824.0;
   };
-  CHECK(peak("qwen3-0.6b", "131072") - peak("qwen3-0.6b", "32768") == Approx(15.08 - 4.70).epsilon(0.02));
-  CHECK(peak("qwen3-4b", "65536") - peak("qwen3-4b", "32768") == Approx(26.24 - 17.04).epsilon(0.08));
+  CHECK(peak("qwen3-0.6b", "131072") - peak("qwen3-0.6b", "32768") == Approx(15.08 - 4.70).epsilon(0.005));
+  CHECK(peak("llama-3.2-1b", "131072") - peak("llama-3.2-1b", "32768") == Approx(20.26 - 6.90).epsilon(0.005));
+  CHECK(peak("qwen3-4b", "65536") - peak("qwen3-4b", "32768") == Approx(26.24 - 17.04).epsilon(0.01));
+  const double before = peak("llama-3.2-1b", "65536", " --framework-version 'axolotl 0.17'");
+  const double of_width = 2.0 * 8192 * 65536 / 1073741824.0;
+  CHECK(before - peak("llama-3.2-1b", "65536", " --framework-version 'axolotl 0.18'") ==
+        Approx(of_width).epsilon(0.01));
 }
 
 // unsloth-zoo fused_losses/fused_linear.py: tiles of 256 MiB.

@@ -182,6 +182,7 @@ class BlockBuilder {
   Value dropped_input(const Value& x);
   Value times_factor(const Value& x);
   Value added_narrow(const Value& y, const Value& adapter);
+  Value added_by_product(const Value& x, const Value& y, const Value& adapter);
   void append_product(const Op& op);
   void overwrite_input(const Matrix& matrix, const Value& x);
   void direction_norm(const Value& x, const Value& y, const Copies& experts);

@@ -172,7 +172,7 @@ void BackwardRun<Store>::make_input_gradients(const Op& op) {
   for (const TensorId id : op.inputs) {
     if (op.passes_gradient) {
       arrived_.pass(op.outputs[0], id);
-    } else {
+    } else if (!op.adds_gradient || !arrived_.has(id)) {
       arrived_.arrive(id);
     }
   }
