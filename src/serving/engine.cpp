@@ -11,6 +11,7 @@
 #include "spec/traits.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace llmcalc::serving {
 
@@ -204,10 +205,14 @@ bool reserves(const Deployment& deployment) {
 
 RankMemory tightest_rank(const Deployment& deployment, const Demand& demand) {
   const EngineRow& row = row_of(deployment.question.serving.engine);
+  const auto room = [](const RankMemory& memory) {  // a rank that has no layers keeps no sequence from the others
+    const bool is_idle = memory.needed == quantity::bytes(0) && memory.pool >= quantity::bytes(0);
+    return std::pair(is_idle, memory.pool - memory.needed);
+  };
   RankMemory tightest = row.memory(deployment, 0, demand);
   for (std::size_t rank = 1; rank < rank_count(deployment); ++rank) {
     RankMemory other = row.memory(deployment, rank, demand);
-    if (other.pool - other.needed < tightest.pool - tightest.needed) tightest = std::move(other);
+    if (room(other) < room(tightest)) tightest = std::move(other);
   }
   return tightest;
 }

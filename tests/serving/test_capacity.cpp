@@ -43,6 +43,22 @@ TEST_CASE("the longest context fits and one token more does not") {
   }
 }
 
+/// More cards than layers: those behind the last keep no sequence from the others, and hold none up.
+TEST_CASE("a server has a speed and room for its cache on however many cards its layers are") {
+  double held = 0;
+  for (int gpus = 1; gpus <= 16; ++gpus) {
+    CAPTURE(gpus);
+    const auto answer =
+        ask({"model", "pythia-70m", "engine", "llama.cpp", "gpu", "rtx-4090", "gpus", std::to_string(gpus)});
+    REQUIRE(answer.speed.has_value());
+    CHECK(answer.memory.needed > quantity::bytes(0));
+    CHECK(answer.memory.sequences_in_pool >= 1.0);
+    const auto now = static_cast<double>(answer.capacity.max_concurrency);
+    CHECK(now >= held);
+    held = now;
+  }
+}
+
 TEST_CASE("all cards hold what each of them does, and a request is a prompt and an answer") {
   for (const Words& server : servers) {
     CAPTURE(server[3], server[5]);
