@@ -5,6 +5,7 @@
 #include "frameworks/layout_rules.hpp"
 #include "quantity/format.hpp"
 #include "spec/node.hpp"
+#include "timing/goodput.hpp"
 #include "trust/error_bar.hpp"
 
 #include <fmt/format.h>
@@ -187,14 +188,18 @@ std::string source_of(const trust::ErrorBar& bar) {
   return fmt::format("{}: {}, n = {}", bar.name, bar.source, bar.allocated_runs);
 }
 
-/// The FLOPs of a micro-batch belong to the model, however it is cut: those of a rank that holds it all.
-program::Work work_of_model(const spec::Question& question, const program::Program& program,
-                            const frameworks::Profile& profile) {
+/// The FLOPs of a micro-batch and what is saved belong to the model, however it is cut: those of a rank that holds it
+/// all.
+void count_model(const spec::Question& question, Walks& walks) {
+  const auto count = [&](const program::Program& whole) {
+    walks.work = program::count_work(whole);
+    walks.saved = timing::checkpoint_size(whole, question.training);
+  };
   const spec::Layout& layout = question.layout;
-  if (layout.tp * layout.cp * layout.ep * layout.etp == 1) return program::count_work(program);
+  if (layout.tp * layout.cp * layout.ep * layout.etp == 1) return count(walks.program);
   spec::Question whole = question;
   whole.layout = {};
-  return program::count_work(program::build_program(whole, profile));
+  count(program::build_program(whole, walks.profile));
 }
 
 std::vector<memory::StagePeak> peaks_of_stages(const memory::StepWalk& step, std::int64_t stages) {
@@ -272,7 +277,7 @@ Walks walk(const spec::Question& question) {
   walks.profile = profile_of(question);
   walks.program = program::build_program(question, walks.profile);
   walks.size = program::count_parameters(walks.program);
-  walks.work = work_of_model(question, walks.program, walks.profile);
+  count_model(question, walks);
   const memory::StepWalk step(walks.program, question, walks.profile);
   walks.memory = walk_stage(step, question);
   walks.timeline = step.timeline(walks.memory.stage);

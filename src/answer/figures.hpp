@@ -66,7 +66,7 @@ struct WallClock {
 /// takes.
 std::string never_finishes(const Estimate& estimate);
 
-WallClock wall_clock(const spec::Question& question, const program::Program& program);
+WallClock wall_clock(const spec::Question& question, quantity::Bytes checkpoint);
 
 /// The size of a model that nobody has asked to run, counted as an estimate counts: from the step program of the
 /// plainest run. \throws quantity::BadInput when the shape is none (spec::build_model)

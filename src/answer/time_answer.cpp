@@ -12,6 +12,7 @@
 
 namespace llmcalc::answer {
 
+using quantity::Bytes;
 using quantity::Flops;
 using quantity::flops;
 using quantity::format_duration;
@@ -57,7 +58,7 @@ void explain(const spec::Electricity& given, double gpu_hours, Footprint& footpr
 /// From the steps to the wall: goodput, time, money, energy.
 /// \pre the accelerator, `answer.step` and `answer.useful` are known
 void operate(const spec::Question& question, const Walks& walks, TimeAnswer& answer) {
-  if (walks.size.trainable > 0) answer.goodput = goodput(question, walks.program, answer.step, answer.useful);
+  if (walks.size.trainable > 0) answer.goodput = goodput(question, walks.saved, answer.step, answer.useful);
   const double share = answer.goodput ? answer.goodput->share : 1.0;
   answer.total = answer.useful / share;
   answer.gpu_hours = static_cast<double>(question.layout.gpus) * quantity::in_hours(answer.total);
@@ -179,10 +180,10 @@ std::optional<Footprint> footprint(const spec::Question& question, double gpu_ho
   return answer;
 }
 
-WallClock wall_clock(const spec::Question& question, const program::Program& program) {
+WallClock wall_clock(const spec::Question& question, Bytes checkpoint) {
   const auto& given = question.reliability;
   WallClock clock;
-  clock.checkpoint = timing::checkpoint_size(program, question.training);
+  clock.checkpoint = checkpoint;
   clock.save = clock.checkpoint / storage_bandwidth(question);
   clock.restart = given.restart_time.value_or(timing::default_restart);
   clock.mtbf = given.mtbf.value_or(timing::default_mtbf) / static_cast<double>(question.layout.gpus);
@@ -204,8 +205,8 @@ double WallClock::share(Seconds step, Seconds useful) const {
   return share >= least_share ? share : 0.0;
 }
 
-Goodput goodput(const spec::Question& question, const program::Program& program, Seconds step, Seconds useful) {
-  const WallClock clock = wall_clock(question, program);
+Goodput goodput(const spec::Question& question, Bytes checkpoint, Seconds step, Seconds useful) {
+  const WallClock clock = wall_clock(question, checkpoint);
   Goodput answer;
   answer.stated = question.reliability.stated();
   answer.checkpoint = clock.checkpoint;

@@ -9,6 +9,7 @@
 #include "quantity/lists.hpp"
 #include "search/inner/plan_units.hpp"
 #include "spec/traits.hpp"
+#include "timing/goodput.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -155,7 +156,8 @@ void add_operation(const spec::Question& question, PlanSpace::Base& base) {
   const auto program = program::build_program(base.question, base.profile.front());
   const auto size = program::count_parameters(program);
   base.steps = answer::token_budget(question, size.total).steps(question.training);
-  if (size.trainable > 0) base.clock = answer::wall_clock(question, program);
+  if (size.trainable > 0)
+    base.clock = answer::wall_clock(question, timing::checkpoint_size(program, question.training));
   const auto gpus = static_cast<double>(question.layout.gpus);
   const auto& price = question.pricing.price_per_hour ? question.pricing.price_per_hour : question.gpu->price_per_hour;
   if (price) base.dollars_an_hour = *price * gpus;

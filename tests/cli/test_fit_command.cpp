@@ -116,7 +116,8 @@ Words random_plan(std::mt19937& random) {
   maybe("--sharding", one_of(random, std::array{"ddp", "zero1", "zero2", "zero3", "fsdp2", "ddp,zero1"}));
   maybe("--offload", one_of(random, std::array{"none", "optimizer", "params"}));
   maybe("--grads", one_of(random, std::array{"bf16", "fp32"}));
-  maybe("--optimizer", one_of(random, std::array{"adamw", "adamw-8bit", "muon", "lomo", "sgd"}));
+  maybe("--optimizer",
+        one_of(random, std::array{"adamw", "adamw-8bit", "muon", "lomo", "sgd", "adafactor", "galore-adamw-8bit"}));
   maybe("--attention", one_of(random, std::array{"flash", "eager"}));
   maybe("--objective", one_of(random, std::array{"memory", "step-time", "micro-batch"}));
   maybe("--last-stage-layers", one_of(random, std::array{"2", "4", "100"}));

@@ -19,6 +19,7 @@ struct Walks {
   program::Program program;
   program::Size size;
   program::Work work;
+  quantity::Bytes saved;      ///< a checkpoint to go on from, the same however the model is cut
   memory::StepMemory memory;  ///< of the stage that the question is about
   std::vector<memory::BlockPeak> timeline;
   std::vector<timing::BlockTime> times;   ///< of each block; empty without an accelerator or by a given utilization
@@ -48,7 +49,7 @@ double step_tokens(const spec::Question& question);
 void clock_step(const spec::Question& question, const Walks& walks, TimeAnswer& answer);
 
 /// Checkpoints are made between steps, of which all together take `useful`.
-Goodput goodput(const spec::Question& question, const program::Program& program, quantity::Seconds step,
+Goodput goodput(const spec::Question& question, quantity::Bytes checkpoint, quantity::Seconds step,
                 quantity::Seconds useful);
 
 Verdict verdict(const spec::Question& question, const trust::Need& need);
