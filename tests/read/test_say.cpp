@@ -14,7 +14,7 @@ using namespace llmcalc;
 
 namespace {
 
-constexpr std::array<std::string_view, 6> first{"framework", "gpus", "tp", "pp", "sharding", "micro_batch"};
+constexpr std::array<std::string_view, 7> first{"framework", "gpus", "tp", "pp", "vpp", "sharding", "micro_batch"};
 
 spec::Question question_of(const std::vector<read::Given>& words) {
   return read::resolve(words, std::nullopt, read::Catalogue()).question;
@@ -39,7 +39,8 @@ bool check(const std::string& model, const std::string& rest) {
     fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
     CAPTURE(said[i].term, said[i].text);
     try {
-      CHECK_FALSE(read::differences(question, question_of(fewer)).empty());
+      const auto other = question_of(fewer);
+      CHECK_FALSE(read::differences(question, other).empty());
     } catch (const quantity::BadInput& error) {
       CHECK_FALSE(error.problem().empty());
     }
@@ -52,7 +53,8 @@ bool check(const std::string& model, const std::string& rest) {
 TEST_CASE("what resolves to a question is said in no more words than it needs") {
   const std::string models[] = {"--model llama-3.2-1b --gpu h100-sxm", "--model mixtral-8x7b --gpu h200-sxm",
                                 "--params 7e9 --gpu a100-80"};
-  const std::string layouts[] = {"", " --gpus 8 --zero 3", " --gpus 8 --tp 2 --pp 2 --global-batch 64"};
+  const std::string layouts[] = {"", " --gpus 8 --zero 3", " --gpus 8 --tp 2 --pp 2 --global-batch 64",
+                                 " --gpus 8 --pp 4 --vpp 2 --grad-accum 8"};
   int asked = 0;
   for (const auto* row : frameworks::rows()) {
     const std::string framework(row->words.front());

@@ -57,7 +57,8 @@ class Speaker {
   }
 
   /// A value that is said may change the default of another, so that it takes some rounds; where the words so far
-  /// contradict each other, all is said.
+  /// contradict each other, all else is said as well: a value that is nobody's default but of the type is among those
+  /// that were to be said first.
   std::vector<Given> complete(std::vector<Given> words) const try {
     constexpr int most_rounds = 4;
     for (int round = 0; round < most_rounds; ++round) {
@@ -69,7 +70,7 @@ class Speaker {
   } catch (const quantity::BadInput&) {
     auto all = differences(question_, spec::Question());
     std::erase_if(all, is_of_model);
-    return with_said(base_, all);
+    return with_said(std::move(words), all);
   }
 
   const spec::Question& question_;
