@@ -59,6 +59,13 @@ CountedGpu split_joined(std::string_view text) {
   return is_joined ? CountedGpu{name, text.substr(0, digits)} : CountedGpu{text};
 }
 
+/// "9060xt8": four digits are a card's own, and no T8 is so often there.
+bool is_xt(const CountedGpu& split) {
+  constexpr std::size_t digits = 4;
+  const bool has_t = split.count.size() > 1 && (split.count.front() == 't' || split.count.front() == 'T');
+  return has_t && split.name.size() == digits && split.count.find_first_not_of("-0123456789", 1) == split.count.npos;
+}
+
 /// Marks between a card and its number: "8x h100", "h100*8".
 constexpr std::string_view times_signs = "xX*";
 
@@ -79,7 +86,8 @@ CountedGpu split_gpu(std::string_view text) {
   if (apart && is_number(behind.count)) return behind;
   if (const auto first = text.find_first_of(times_signs); first != std::string_view::npos) {
     const auto before = at_times(text, first);
-    if (is_number(before.name) && may_name_card(before.count)) return counted(before.name, before.count);
+    if (is_number(before.name) && may_name_card(before.count) && !is_xt(before))
+      return counted(before.name, before.count);
   }
   const bool ends_in_number = !behind.name.empty() && is_digit(behind.name.back());  // "rx7600" is no card of 7600
   if (ends_in_number && is_number(behind.count)) return behind;
