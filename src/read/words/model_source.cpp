@@ -245,7 +245,8 @@ void follow_heads(QuestionDraft& draft, const Shape& base) {
 
 void follow_ffn(QuestionDraft& draft) {
   Shape& shape = draft.shape();
-  const bool all_mixtures = shape.moe.experts > 0 && shape.moe.dense_layers == 0 && shape.moe.every == 1;
+  const auto& moe = shape.moe;
+  const bool all_mixtures = moe.experts > 0 && moe.expert_ffn != 0 && moe.dense_layers == 0 && moe.every == 1;
   if (shape.ffn != 0 || all_mixtures || !shape.plan.empty()) return;
   if (spec::is_gated(shape.mlp)) {
     throw quantity::BadInput("--ffn", "is missing: the width of a " + std::string(spec::name_of(shape.mlp)) +
