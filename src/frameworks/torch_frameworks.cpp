@@ -121,19 +121,20 @@ Profile own_loop_profile(const Run& run) {
 /// autocast narrows again where it is on unasked or fused kernels run beside them, and beside 4-bit ones, under that
 /// autocast, copies what the matrix made (tuners/lora/bnb.py, Linear4bit.forward). Its policy for FSDP makes each
 /// adapter a unit (utils/other.py, fsdp_auto_wrap_policy, taken by transformers trainer.py,
-/// _fsdp_qlora_plugin_updates). Until release 5 experts are modules that run in a loop, and index_add_ keeps what it
-/// adds (modeling_mixtral.py, MixtralSparseMoeBlock.forward; pytorch derivatives.yaml, index_add). What is compiled is
-/// the model with its loss, which returns the logits as well; traced, a mask is never left out, and where there is one
-/// grouped keys and values are expanded (masking_utils.py, _ignore_causal_mask_sdpa; integrations/sdpa_attention.py,
-/// use_gqa_in_sdpa).
+/// _fsdp_qlora_plugin_updates), which fused kernels keep out of FSDP (fms-acceleration accelerated-peft,
+/// lora_adapters_switch_ddp_from_fsdp). Until release 5 experts are modules that run in a loop, and index_add_ keeps
+/// what it adds (modeling_mixtral.py, MixtralSparseMoeBlock.forward; pytorch derivatives.yaml, index_add). What is
+/// compiled is the model with its loss, which returns the logits as well; traced, a mask is never left out, and where
+/// there is one grouped keys and values are expanded (masking_utils.py, _ignore_causal_mask_sdpa;
+/// integrations/sdpa_attention.py, use_gqa_in_sdpa).
 Profile transformers_profile(const Run& run) {
   const spec::Training& training = run.training;
   Profile p = eager_profile(run);
   const spec::Software& software = training.software;
   const bool narrows = training.fused_kernels || row_of(training.framework).half == HalfPrecision::loaded;
   p.adapters.fused = training.fused_kernels && is_quantized(training);
-  p.adapters.own_units = has_adapter_modules(training.method);
-  p.adapters.retains_frozen_inputs = p.adapters.own_units && is_checkpointed(training);
+  p.adapters.own_units = has_adapter_modules(training.method) && !p.adapters.fused;
+  p.adapters.retains_frozen_inputs = has_adapter_modules(training.method) && is_checkpointed(training);
   p.kernels.transformers_modules = true;
   p.attention.copies_heads =
       holds(Behaviour::operands_made_contiguous, software) && !holds(Behaviour::operands_left_strided, software);

@@ -193,6 +193,86 @@ Seconds forward_dispatch(const Op& op, const layers::Block& block, const HostPri
   return block.checkpointed ? host.checkpointed(op, again) : host.dispatch(op, false);
 }
 
+/// Host of one pass that is stopped on the way.
+class StoppedHost {
+ public:
+  void stop(const PassTime& pass, const HostPrices& host) {
+    const Seconds busy = pass.total() - pass.host;
+    waited_ += host.waiting(pass.dispatch + hooked - dispatched_, busy - busy_);
+    dispatched_ = pass.dispatch + hooked;
+    busy_ = busy;
+  }
+
+  /// What the pass takes longer than with a host that runs ahead as far as it likes. \pre it has ended
+  PassTime beyond(const PassTime& pass, const HostPrices& host) {
+    stop(pass, host);
+    PassTime longer;
+    longer.host = std::max(seconds(0), waited_ - pass.host);
+    longer.dispatch = hooked;
+    return longer;
+  }
+
+  Seconds hooked;  ///< what hooks have taken
+
+ private:
+  Seconds dispatched_;  ///< up to the last stop, hooks among it
+  Seconds busy_;
+  Seconds waited_;
+};
+
+/// Host of a block that is a unit of FSDP, with adapters that are units of their own where peft makes them.
+class StoppedHosts {
+ public:
+  StoppedHosts(const layers::Block& block, const HostPrices& host) : block_(block), host_(host) {}
+
+  /// FSDP1 gathers no unit before the second before it has run (torch/distributed/fsdp/_runtime_utils.py, _unshard;
+  /// _limiter_utils.py, _FreeEventQueue): where adapters are units, the host is hardly ever ahead.
+  void see(const Op& op, bool again, const Passes& passes) {
+    if (!host_.has_units_of_adapters() || op.kind != OpKind::linear || !is_adapter(op.weight)) return;
+    const bool second = ++adapters_ % 2 == 0;
+    const auto reach = [&](StoppedHost& stopped, const PassTime& pass, bool backward) {
+      stopped.hooked += host_.hooks(Units::fsdp1, 1, backward);
+      if (second) stopped.stop(pass, host_);
+    };
+    reach(forward_, passes.forward, false);
+    if (again) reach(recompute_, passes.recompute, false);
+    reach(backward_, passes.backward, true);
+  }
+
+  void end(bool goes_back, BlockTime& time) {
+    const bool apart = host_.has_units_of_adapters();
+    end(Units::fsdp1, !apart, goes_back, time);
+    StoppedHosts(block_, host_).end(Units::fsdp2, true, goes_back, time);
+  }
+
+ private:
+  bool is_adapter(layers::WeightId weight) const {
+    return weight != layers::no_weight && block_.weights[weight].adapter;
+  }
+
+  void end(Units units, bool with_adapters, bool goes_back, BlockTime& time) {
+    const auto count = [&](bool all) {
+      return std::ranges::count_if(block_.weights, [&](const layers::Weight& w) {
+        return (all || w.trainable) && (with_adapters || !w.adapter);
+      });
+    };
+    Passes& longer = time.of_units[static_cast<std::size_t>(units)];
+    forward_.hooked += host_.hooks(units, count(true), false);
+    longer.forward = forward_.beyond(time.forward, host_);
+    longer.recompute = recompute_.beyond(time.recompute, host_);
+    if (!goes_back) return;
+    backward_.hooked += host_.hooks(units, count(false), true);
+    longer.backward = backward_.beyond(time.backward, host_);
+  }
+
+  const layers::Block& block_;
+  const HostPrices& host_;
+  int adapters_ = 0;
+  StoppedHost forward_;
+  StoppedHost recompute_;
+  StoppedHost backward_;
+};
+
 }  // namespace
 
 BlockTime time_block(const layers::Block& block, const Prices& prices) {
@@ -201,6 +281,7 @@ BlockTime time_block(const layers::Block& block, const Prices& prices) {
   const OpTimer timer(block, prices);
   const HostPrices& host = prices.kernels.host();
   BlockTime time;
+  StoppedHosts stopped(block, host);
   PassTime* const forward[] = {&time.forward, &time.recompute};
   for (const Op& op : block.ops) {
     const bool again = program::runs_again(block, op);
@@ -211,12 +292,14 @@ BlockTime time_block(const layers::Block& block, const Prices& prices) {
       time.backward.dispatch += host.dispatch(op, true);
     }
     if (again) time.recompute.dispatch += forward_dispatch(op, block, host, true);
+    stopped.see(op, again, time);
   }
   time.backward.streams += add_up_gradients(block, prices.kernels);
   time.saved = saved_bytes(block);
   for (PassTime* pass : {&time.forward, &time.recompute, &time.backward}) {
     pass->host = host.waiting(pass->dispatch, pass->total());
   }
+  stopped.end(goes_back, time);
   return time;
 }
 

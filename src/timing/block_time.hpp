@@ -5,6 +5,8 @@
 #include "timing/kernels.hpp"
 #include "timing/network.hpp"
 
+#include <array>
+
 namespace llmcalc::timing {
 
 /// Where the time of a pass goes. Communication counts as far as nothing hides it.
@@ -45,7 +47,8 @@ struct Passes {
 };
 
 struct BlockTime : Passes {
-  quantity::Bytes saved;  ///< from the forward to the backward pass
+  quantity::Bytes saved;             ///< from the forward to the backward pass
+  std::array<Passes, 2> of_units{};  ///< what the host and waiting for it take longer where `Units` are gathered
 };
 
 /// Prices of a block: the same for all blocks of a run.

@@ -71,7 +71,7 @@ WeightTraffic weights_of(const StageGroup& stage, std::span<const WeightTraffic>
 }  // namespace
 
 BlockTime paced(const BlockTime& block, const spec::Question& question, const frameworks::Profile& profile) {
-  BlockTime time{{}, block.saved};
+  BlockTime time{{}, block.saved, block.of_units};
   add(block, 1.0, Pace(question, profile), time);
   return time;
 }

@@ -2,6 +2,7 @@
 
 #include "program/offload.hpp"
 #include "quantity/elementary.hpp"
+#include "spec/traits.hpp"
 #include "timing/inner/pipeline.hpp"
 
 #include <algorithm>
@@ -56,6 +57,7 @@ class StepTimer {
   StageTime stage_time(const StageGroup& group, const Passes& work, const StageTraffic& traffic) const;
   std::int64_t take_leaving(const program::BlockRun& run, std::int64_t& layers) const;
   Bytes leaving_of(const StageGroup& group) const;
+  void wait_for_units(const program::BlockRun& run, StageTime& stage) const;
   bool accumulates_apart() const;
   Seconds gathering(std::size_t block, std::int64_t times) const;
   Seconds hand_over() const;
@@ -141,12 +143,26 @@ StageTime StepTimer::stage_time(const StageGroup& group, const Passes& work, con
     hide_expert_exchanges(stage, prices_.network.span(layers::RankGroup::expert).nodes() > 1);
   }
   if (gathers_) {
-    for (const program::BlockRun& run : group.runs) stage.gathering += gathering(run.block, run.count);
+    for (const program::BlockRun& run : group.runs) {
+      stage.gathering += gathering(run.block, run.count);
+      wait_for_units(run, stage);
+    }
     stage.backward.streams += traffic.copies;
   }
   if (accumulates_apart()) stage.backward.streams += traffic.accumulated;
   stage.offloading = streaming(offload_, question_, traffic.weights, leaving_of(group), stage);
   return stage;
+}
+
+/// DeepSpeed's stage 3 has hooks of other modules, which were not executed.
+void StepTimer::wait_for_units(const program::BlockRun& run, StageTime& stage) const {
+  if (!spec::is_fsdp(question_.layout.sharding)) return;
+  const Units units = question_.layout.sharding == spec::Sharding::fsdp2 ? Units::fsdp2 : Units::fsdp1;
+  const Passes& longer = costs_.times[run.block].of_units[static_cast<std::size_t>(units)];
+  const auto n = static_cast<double>(run.count);
+  stage.forward += n * longer.forward;
+  stage.recompute += n * longer.recompute;
+  stage.backward += n * longer.backward;
 }
 
 /// A kernel of its own adds the gradients of each micro-batch, unless the weight gradient's product does it or shards
