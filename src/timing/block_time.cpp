@@ -203,7 +203,7 @@ class StoppedHost {
     busy_ = busy;
   }
 
-  /// What the pass takes longer than with a host that runs ahead as far as it likes. \pre it has ended
+  /// Time that the pass takes longer than with a host that runs ahead as far as it likes. \pre it has ended
   PassTime beyond(const PassTime& pass, const HostPrices& host) {
     stop(pass, host);
     PassTime longer;
