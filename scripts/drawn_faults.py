@@ -219,7 +219,7 @@ def begin_of_call(source, index):
     return None if is_declared or is_condition or not source.is_run(index) else begin
 
 
-SYMMETRIC = {"min", "max", "gcd", "lcm"}
+SYMMETRIC = {"min", "max", "gcd", "lcm", "product", "checked_add", "checked_multiply"}
 
 
 def swapped_arguments(source):
