@@ -89,6 +89,14 @@ const std::vector<Trainer> trainers{
       {"--max_len 2048", "--max_len 4096"},
       {"--zero_stage 2", "--zero_stage 3"},
       {"--lora_rank 0", "--lora_rank 16"}}},
+    {"OpenRLHF openrlhf/cli/train_ppo_ray.py",
+     "run.sh",
+     "python3 -m openrlhf.cli.train_ppo_ray --pretrain meta-llama/Meta-Llama-3-8B --actor_num_nodes 1 "
+     "--actor_num_gpus_per_node 8 --gradient_checkpointing @\n",
+     {{"--prompt_max_len 1024", "--prompt_max_len 2048"},
+      {"--generate_max_len 1024", "--generate_max_len 4096"},
+      {"--train_batch_size 128", "--train_batch_size 64"},
+      {"--zero_stage 2", "--zero_stage 3"}}},
     {"LLaMA-Factory src/llamafactory/hparams",
      "llama.yaml",
      "model_name_or_path: meta-llama/Meta-Llama-3-8B-Instruct\nstage: sft\ndo_train: true\ndataset: identity\n"
