@@ -263,6 +263,8 @@ std::vector<std::string> broken_by(const std::string& verb, const std::vector<Wo
   find_negative(answer, "", broken);
   quantity::append(broken, test::disagreements(verb, answer));
   quantity::append(broken, test::wrongly_written(answer));
+  const bool has_command = verb == "plan" && answer.contains("fit_command") && answer["fit_command"].is_string();
+  if (has_command) quantity::append(broken, test::broken_command(answer));
   const bool failed = reply.code == ExitCode::does_not_fit;
   const bool is_strict = std::ranges::find(words, "strict", &Word::term) != words.end();  // to what waits or is tight
   if (fails(answer) != failed && !(is_strict && failed)) broken.emplace_back("the exit code is not the verdict");

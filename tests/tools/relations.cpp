@@ -2,9 +2,13 @@
 
 #include "api/asked.hpp"
 #include "llmcalc/llmcalc.hpp"
+#include "quantity/text.hpp"
 #include "serving/answer.hpp"
 #include "serving/speed.hpp"
 
+#include <nlohmann/json.hpp>
+
+#include <cmath>
 #include <utility>
 
 namespace llmcalc::test {
@@ -115,6 +119,33 @@ std::vector<std::string> broken_relations(std::string_view verb, std::span<const
     check_more_replicas(answer, broken);
   }
   if (verb == "serve") check_better_server(words, broken);
+  return broken;
+}
+
+std::vector<std::string> broken_command(const nlohmann::json& plan) {
+  constexpr double rounding = 1e-9;
+  const auto& best = plan.at("best");
+  const auto command = plan.value("fit_command", std::string());
+  if (best.empty() || command.find('\'') != command.npos) return {};  // what a shell would take apart otherwise
+  std::vector<spec::Word> words;
+  for (const auto piece : quantity::pieces_of(command, " ")) {
+    if (piece.starts_with("--")) {
+      words.push_back({std::string(piece.substr(2)), {}});
+    } else if (!words.empty()) {
+      words.back().text = piece;
+    }
+  }
+  const answer::Estimate typed = ask(words).estimate;
+  std::vector<std::string> broken;
+  const auto compare = [&](const char* figure, double again) {
+    const double found = best[0].at("figures").value(figure, again);
+    if (std::abs(again - found) <= rounding * found) return;
+    broken.push_back(std::string(figure) + " of " + command + " is " + std::to_string(again) + ", the plan's " +
+                     std::to_string(found));
+  };
+  compare("needed_bytes", static_cast<double>(in_bytes(typed.memory.peak_needed)));
+  compare("step_seconds", in_seconds(typed.compute.step));
+  compare("total_seconds", in_seconds(typed.compute.total));
   return broken;
 }
 

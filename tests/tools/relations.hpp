@@ -3,6 +3,8 @@
 
 #include "llmcalc/spec/word.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,5 +14,8 @@ namespace llmcalc::test {
 
 /// Relations to a question's neighbours that do not hold, of a question of `fit` or `serve` that is answered.
 std::vector<std::string> broken_relations(std::string_view verb, std::span<const spec::Word> words);
+
+/// Figures of a plan's best that the command it prints, asked as it is typed, does not have.
+std::vector<std::string> broken_command(const nlohmann::json& plan);
 
 }  // namespace llmcalc::test
