@@ -221,7 +221,7 @@ endfunction()
 # llmcalc_embed_engines(<header>): the engines of the enumeration there, in its order: their words and what else their files
 # presets/engines/<name>.rows say of them in front of their options. The words go into engines/names.inc, the rest into
 # engines/<name>_row.inc, which src/serving/engine_<name>.cpp includes; rows are declared in engines/rows_declared.inc and
-# listed in engines/rows.inc.
+# listed in engines/rows.inc, those that cut what is dense in engines/cuts_dense.inc.
 function(llmcalc_embed_engines header)
   llmcalc_embed_rows(engines)
   file(READ "${header}" enumeration)
@@ -230,8 +230,12 @@ function(llmcalc_embed_engines header)
   string(REGEX MATCHALL "[a-z_]+" engines "${CMAKE_MATCH_1}")
   set(words "\nEngine:")
   set(rows "")
+  set(cutting "")
   foreach(engine IN LISTS engines)
     llmcalc_read_rows("${llmcalc_rows_root}/engines/${engine}.rows" text)
+    if(text MATCHES "\ncuts_dense: true")
+      string(APPEND cutting "Engine::${engine},\n")
+    endif()
     string(REGEX MATCH "\nwords: ([^\n]+)" text "${text}")
     string(APPEND words "\n${engine} | ${CMAKE_MATCH_1}")
     string(APPEND rows "${engine}_row,\n")
@@ -240,5 +244,6 @@ function(llmcalc_embed_engines header)
   llmcalc_write_vocabularies("${words}\n" engines/names)
   string(REGEX REPLACE "([a-z_]+)," "extern const EngineRow \\1;" declared "${rows}")
   file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/engines/rows.inc" CONTENT "${rows}" @ONLY)
+  file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/engines/cuts_dense.inc" CONTENT "${cutting}" @ONLY)
   file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/engines/rows_declared.inc" CONTENT "${declared}" @ONLY)
 endfunction()

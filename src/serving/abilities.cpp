@@ -160,7 +160,7 @@ bool runs_on(const EngineRow& row, const spec::Accelerator& gpu) {
 }
 
 /// Those that engines on PyTorch have no slow way for: generations without kernels for them run GPTQ and bitsandbytes.
-bool needs_kernels(Quant quant) { return quant == Quant::awq || formats::is_fp8(quant); }
+bool needs_kernels(Quant quant) { return quant == Quant::awq || quant == Quant::nvfp4_a16 || formats::is_fp8(quant); }
 
 /// Products of 4-bit floats are NVIDIA's (TensorRT-LLM docs, SGLang srt/layers/quantization/modelopt_quant.py); vLLM
 /// unpacks them elsewhere (model_executor/kernels/linear/nvfp4/emulation.py).

@@ -34,7 +34,7 @@ bool asks_for_wide_states(const spec::Model& model) {
   return model.shape.state.width > 0 ? model.shape.state.wide : model.shape.linear.wide_state;
 }
 
-bool is_narrow(Quant quant) { return quant == Quant::nvfp4 || formats::is_fp8(quant); }
+bool is_narrow(Quant quant) { return formats::is_nvfp4(quant) || formats::is_fp8(quant); }
 
 }  // namespace
 
@@ -45,14 +45,14 @@ bool multiplies_nvfp4(const spec::Accelerator& gpu) {
 bool runs_on_torch(Quant quant) { return !formats::is_file_type(quant); }
 
 bool runs_in_trtllm(Quant quant) {
-  constexpr Quant of_bitsandbytes[] = {Quant::bnb_nf4, Quant::bnb_nf4_single, Quant::bnb_int8};
-  return runs_on_torch(quant) && !quantity::contains(of_bitsandbytes, quant);
+  constexpr Quant of_others[] = {Quant::bnb_nf4, Quant::bnb_nf4_single, Quant::bnb_int8, Quant::nvfp4_a16};
+  return runs_on_torch(quant) && !quantity::contains(of_others, quant);
 }
 
 /// Files in NVFP4 are made of checkpoints in it (llama.cpp convert_hf_to_gguf.py, _nvfp4_pack), of which no file type's
 /// rule says what is left in 16 bits.
 bool runs_on_ggml(Quant quant) {
-  return formats::is_file_type(quant) || formats::is_plain(quant) || quant == Quant::nvfp4;
+  return formats::is_file_type(quant) || formats::is_plain(quant) || formats::is_nvfp4(quant);
 }
 
 bool keeps_in_pages(CacheType type) {

@@ -82,8 +82,7 @@ quantity::Bytes adapter_bytes(const spec::Question& rank, const program::Program
 /// the like among ignore and exclude_modules of nvidia/*-NVFP4), in 16 bits or, of DeepSeek-V4, in FP8.
 formats::Quant draft_quant(const spec::Question& rank) {
   const spec::Serving& serving = rank.serving;
-  if (serving.quant != formats::Quant::nvfp4 || serving.options.draft.kind != spec::DraftKind::mtp)
-    return serving.quant;
+  if (!formats::is_nvfp4(serving.quant) || serving.options.draft.kind != spec::DraftKind::mtp) return serving.quant;
   const bool was_fp8 =
       serving.file != nullptr && serving.file->said(spec::Role::attention_out, false, 0) == formats::Quant::fp8_block;
   return was_fp8 ? formats::Quant::fp8_block : formats::Quant::bf16;

@@ -37,7 +37,7 @@ bool is_delta_net(const layers::Block& block) {
 /// (moonshotai/Kimi-K2-Thinking, config.json, ignore), and llm-compressor ignores linear_attn
 /// (examples/quantization_w4a16_fp4/nvfp4/qwen3.5_example.py).
 bool leaves_attention(const spec::Question& question, const layers::Block& block) {
-  const bool narrow = question.serving.quant == formats::Quant::nvfp4 || question.serving.quant == formats::Quant::int4;
+  const bool narrow = formats::is_nvfp4(question.serving.quant) || question.serving.quant == formats::Quant::int4;
   return narrow && (question.model.shape.latent.kv_rank > 0 || is_delta_net(block));
 }
 

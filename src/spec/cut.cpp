@@ -1,5 +1,7 @@
 #include "spec/cut.hpp"
 
+#include "llmcalc/quantity/checked.hpp"
+#include "quantity/lists.hpp"
 #include "spec/traits.hpp"
 
 #include <algorithm>
@@ -105,6 +107,16 @@ std::optional<ServerConflict> share_experts(Question& question) {
   if (!conflict || question.model.shape.moe.experts % ranks != 0) return std::nullopt;
   std::swap(layout.ep, layout.etp);
   return conflict;
+}
+
+void copy_whole(Question& question) {
+  constexpr Engine cutting[] = {
+#include "engines/cuts_dense.inc"
+  };
+  auto& attention = question.serving.layout.attention_dp;
+  const bool shares = question.model.shape.moe.experts > 0 || question.layout.ep > 1;
+  if (shares || quantity::contains(cutting, question.serving.engine)) return;
+  question.layout.dp = quantity::product(question.layout.dp, std::exchange(attention, 1));
 }
 
 std::optional<Uneven> uneven_cut(const Model& model, std::int64_t tp) {

@@ -34,4 +34,8 @@ std::optional<ServerConflict> server_conflict(const Question& question);
 /// \return  why they stay whole
 std::optional<ServerConflict> share_experts(Question& question);
 
+/// Takes copies of the attention for copies of all, where the model has no experts that their ranks would share and its
+/// engine cuts no MLP among them.
+void copy_whole(Question& question);
+
 }  // namespace llmcalc::spec

@@ -181,7 +181,7 @@ constexpr test::PublicFile ray_files[] = {
      "applications:\n- import_path: ray.serve.llm:build_dp_openai_app\n  args:\n    llm_config:\n"
      "      model_loading_config: {model_id: Qwen/Qwen2.5-0.5B-Instruct}\n"
      "      engine_kwargs: {data_parallel_size: 4, tensor_parallel_size: 2}\n",
-     "model=Qwen/Qwen2.5-0.5B-Instruct gpus=8 tp=2"},
+     "model=Qwen/Qwen2.5-0.5B-Instruct attention_dp=4 tp=2"},
     {"prompts and answers on servers of their own",
      "applications:\n- import_path: ray.serve.llm:build_pd_openai_app\n  args:\n    prefill_config:\n"
      "      model_loading_config: {model_id: m, model_source: meta-llama/Llama-3.1-8B-Instruct}\n"

@@ -124,7 +124,7 @@ TEST_CASE("vLLM's flags are those of its engine arguments") {
       {"-tp 2", "tp", "2"},
       {"--pipeline-parallel-size 4", "pp", "4"},
       {"--decode-context-parallel-size 2", "dcp", "2"},
-      {"--tensor-parallel-size 2 --data-parallel-size 3", "gpus", "6"},
+      {"--tensor-parallel-size 2 --data-parallel-size 3", "attention_dp", "3"},
       {"--tensor-parallel-size 2 --data-parallel-size 4 --enable-expert-parallel", "ep", "8"},
       {"--tensor-parallel-size 2 --data-parallel-size 4 --enable-expert-parallel", "attention_dp", "4"},
       {"--max-model-len 8k", "context", "8000"},  // human-readable: k is 1000, K is 1024

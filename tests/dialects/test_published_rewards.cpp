@@ -144,9 +144,13 @@ TEST_CASE("Nothing in a file of NeMo-RL's takes back what the file below it says
 }
 
 TEST_CASE("What is not read of an engine, a configuration or a block is left to an option") {
-  CHECK(left_open_of("python3 -m verl.trainer.main_ppo model_engine=torchtitan actor_rollout_ref.model.path=a/b\n",
+  for (const std::string engine : {"torchtitan", "automodel", "deepspeed", "mindspeedllm", "hyperparallel"}) {
+    CAPTURE(engine);
+    CHECK(
+        left_open_of("python3 -m verl.trainer.main_ppo model_engine=" + engine + " actor_rollout_ref.model.path=a/b\n",
                      "run.sh")
-            .find("torchtitan") != std::string::npos);
+            .find(engine) != std::string::npos);
+  }
   CHECK(left_open_of("base_config: base.yml\nbase_emb_dim: 2880\ndecoder_block: gpt_oss\nper_device_batch_size: 16\n",
                      "t.yml")
             .find("decoder_block") != std::string::npos);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -248,9 +249,9 @@ TEST_CASE("an interpreter that nobody knows runs the module behind it") {
 }
 
 TEST_CASE("copies, ranks and stages of a command multiply to its accelerators") {
-  const std::vector<std::string> starts{"vllm serve Qwen/Qwen3-8B",
-                                        "python -m sglang.launch_server --model-path Qwen/Qwen3-8B"};
-  for (const auto& start : starts) {
+  const std::map<std::string, bool> starts{{"vllm serve Qwen/Qwen3-8B", true},
+                                           {"python -m sglang.launch_server --model-path Qwen/Qwen3-8B", false}};
+  for (const auto& [start, shares_experts] : starts) {  // what is copied the model says
     for (const int copies : {2, 4}) {
       for (const int ranks : {1, 2}) {
         for (const int stages : {1, 2}) {
@@ -258,8 +259,9 @@ TEST_CASE("copies, ranks and stages of a command multiply to its accelerators") 
                                std::to_string(ranks) + " --pipeline-parallel-size " + std::to_string(stages);
           CAPTURE(command);
           test::check_terms(test::read_alone(command + "\n", "run.sh"),
-                            "gpus=" + std::to_string(copies * ranks * stages) + " tp=" + std::to_string(ranks) +
-                                " pp=" + std::to_string(stages));
+                            (shares_experts ? "attention_dp=" + std::to_string(copies)
+                                            : "gpus=" + std::to_string(copies * ranks * stages)) +
+                                " tp=" + std::to_string(ranks) + " pp=" + std::to_string(stages));
         }
       }
     }

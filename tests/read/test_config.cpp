@@ -197,13 +197,20 @@ TEST_CASE("a checkpoint says in which type its weights are") {
         Quant::bnb_nf4_single);
   CHECK(quant(R"("quant_method": "bitsandbytes", "load_in_8bit": true)") == Quant::bnb_int8);
   CHECK(quant(R"("quant_method": "compressed-tensors", "format": "pack-quantized")") == Quant::int4);
-  CHECK_FALSE(quant(R"("quant_method": "compressed-tensors", "format": "pack-quantized",
-                       "config_groups": {"group_0": {"weights": {"num_bits": 8}}})"));
+  CHECK(quant(R"("quant_method": "compressed-tensors", "format": "pack-quantized",
+                 "config_groups": {"group_0": {"weights": {"num_bits": 8}}})") == Quant::int8_a16);
   CHECK(quant(R"("quant_method": "compressed-tensors", "format": "float-quantized",
                  "config_groups": {"group_0": {"weights": {"num_bits": 8, "strategy": "block"}}})") ==
         Quant::fp8_block);
   CHECK(quant(R"("quant_method": "compressed-tensors", "format": "mxfp4-pack-quantized")") == Quant::mxfp4);
   CHECK(quant(R"("quant_method": "modelopt", "quant_algo": "NVFP4")") == Quant::nvfp4);
+  const auto packed_nvfp4 = [&](const std::string& inputs) {
+    return quant(R"("quant_method": "compressed-tensors", "format": "nvfp4-pack-quantized", "config_groups":
+                    {"group_0": {"input_activations": )" +
+                 inputs + R"(, "weights": {"num_bits": 4}}})");
+  };
+  CHECK(packed_nvfp4(R"({"num_bits": 4, "type": "float"})") == Quant::nvfp4);
+  CHECK(packed_nvfp4("null") == Quant::nvfp4_a16);
   CHECK(quant(R"("quant_method": "modelopt", "quant_algo": "W4A16_AWQ")") == Quant::awq);
   CHECK(quant(R"("quant_algo": "FP8_PB_WO")") == Quant::fp8_block);
   CHECK_FALSE(quant(R"("quant_method": "modelopt", "quant_algo": "MIXED_PRECISION")"));
@@ -248,7 +255,8 @@ TEST_CASE("Granite is built like Llama, with experts or without") {
 
 TEST_CASE("StableLM's layers share a norm where attention and MLP stand side by side") {
   const auto norms = [](const std::string& changed) {
-    return read::read_config(llama(R"("model_type": "stablelm", )" + changed), "x").shape.norms_per_layer;
+    return read::read_config(llama(R"("model_type": "stablelm", "num_key_value_heads": 4, )" + changed), "x")
+        .shape.norms_per_layer;
   };
   CHECK(norms(R"("use_parallel_residual": false)") == 2);
   CHECK(norms(R"("use_parallel_residual": true)") == 1);

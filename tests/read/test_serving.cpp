@@ -99,7 +99,10 @@ TEST_CASE("weights are packed as the name says under which they were asked for")
   CHECK(quant("unsloth/Llama-3.1-8B-Instruct-bnb-8bit", "vllm") == Quant::bnb_int8);
   CHECK(quant("RedHatAI/gemma-4-31B-it-FP8-block", "vllm") == Quant::fp8_block);
   CHECK(quant("RedHatAI/GLM-5.2-NVFP4-FP8", "vllm") == Quant::nvfp4);
-  CHECK(quant("lued/Qwen3.8-27B-INT8-W8A16-MTP", "vllm") == Quant::int8);
+  CHECK(quant("RedHatAI/Qwen3-8B-NVFP4A16", "vllm") == Quant::nvfp4_a16);
+  CHECK(quant("nm-testing/Qwen3-8B-W4A16_NVFP4", "vllm") == Quant::nvfp4_a16);
+  CHECK(quant("RedHatAI/Qwen3-8B-quantized.w8a16", "vllm") == Quant::int8_a16);
+  CHECK(quant("lued/Qwen3.8-27B-INT8-W8A16-MTP", "vllm") == Quant::int8_a16);
   CHECK(quant("unsloth/gpt-oss-20b-BF16", "vllm") == Quant::bf16);
   CHECK(quant("mistralai/Ministral-3-8B-Instruct-2512-BF16", "vllm") == Quant::bf16);
   CHECK(quant("mistralai/Ministral-3-8B-Instruct-2512", "vllm") == Quant::fp8);

@@ -64,7 +64,7 @@ TEST_CASE("each module rests by its own algorithm, and one that is not listed as
       "model.layers.1.mlp.experts.0.w1": {"quant_algo": "W4A16_NVFP4", "group_size": 16},
       "model.layers.2.mlp.down_proj": {"quant_algo": "MXFP8"}, "lm_head": {"quant_algo": "NVFP4"}})";
   CHECK(scheme(mixed, Role::query) == Quant::fp8);
-  CHECK(scheme(mixed, Role::gate, true) == Quant::nvfp4);
+  CHECK(scheme(mixed, Role::gate, true) == Quant::nvfp4_a16);
   CHECK(scheme(mixed, Role::down, false, 2) == Quant::mxfp8);
   CHECK(scheme(mixed, Role::head, false, 0) == Quant::nvfp4);
   CHECK(scheme(mixed, Role::query, false, 2) == Quant::bf16);
@@ -79,9 +79,13 @@ TEST_CASE("groups of a mixture rest by their own schemes") {
   const std::string groups =
       R"("quant_method": "compressed-tensors", "format": "mixed-precision", "ignore": ["lm_head"],
       "config_groups": {"group_0": {"targets": ["re:.*self_attn.*"], "weights": {"num_bits": 8, "type": "float"}},
-      "group_1": {"targets": ["re:.*mlp.*"], "weights": {"num_bits": 4, "type": "float", "group_size": 16}}})";
+      "group_1": {"targets": ["re:.*down_proj"], "input_activations": null,
+                  "weights": {"num_bits": 4, "type": "float", "group_size": 16}},
+      "group_2": {"targets": ["re:.*up_proj"], "input_activations": {"num_bits": 4, "type": "float"},
+                  "weights": {"num_bits": 4, "type": "float", "group_size": 16}}})";
   CHECK(scheme(groups, Role::query) == Quant::fp8);
-  CHECK(scheme(groups, Role::down) == Quant::nvfp4);
+  CHECK(scheme(groups, Role::down) == Quant::nvfp4_a16);
+  CHECK(scheme(groups, Role::up) == Quant::nvfp4);
   CHECK(scheme(groups, Role::delta_out) == Quant::bf16);
 }
 

@@ -19,7 +19,8 @@ enum class Quant {
   fp8_mxfp4,  ///< the same, with routed experts in MXFP4 (DeepSeek-V4)
   mxfp8,
   int8,
-  int4,  ///< weights alone, in groups (compressed-tensors W4A16)
+  int8_a16,  ///< weights alone
+  int4,      ///< weights alone, in groups (compressed-tensors W4A16)
   awq,
   gptq,
   gptq_8bit,
@@ -27,6 +28,7 @@ enum class Quant {
   bnb_nf4_single,  ///< the same or FP4, with scales in fp32
   bnb_int8,
   nvfp4,
+  nvfp4_a16,  ///< weights alone (ModelOpt W4A16_NVFP4)
   mxfp4,
   // File types of llama.cpp: mixtures of block formats, chosen tensor by tensor.
   q4_0,
@@ -92,6 +94,8 @@ std::span<const QuantFacts> all_quants();
 
 /// A whole number of bits a weight and no scales: what each weight of any tensor takes.
 constexpr bool is_plain(Quant quant) { return quant <= Quant::f32; }
+
+constexpr bool is_nvfp4(Quant quant) { return quant == Quant::nvfp4 || quant == Quant::nvfp4_a16; }
 
 /// Matrices of the layers rest as floats of 8 bits.
 constexpr bool is_fp8(Quant quant) { return quant >= Quant::fp8 && quant <= Quant::mxfp8; }

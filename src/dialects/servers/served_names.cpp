@@ -28,11 +28,18 @@ struct Suffix {
   std::string_view text;
 };
 
-constexpr std::array suffixes{Suffix{Quant::fp8, "-FP8"},          Suffix{Quant::fp8_block, "-FP8"},
-                              Suffix{Quant::bnb_nf4, "-bnb-4bit"}, Suffix{Quant::awq, "-AWQ"},
-                              Suffix{Quant::gptq, "-GPTQ"},        Suffix{Quant::nvfp4, "-NVFP4"},
-                              Suffix{Quant::mxfp4, "-MXFP4"},      Suffix{Quant::int8, "-INT8"},
-                              Suffix{Quant::int4, "-W4A16"},       Suffix{Quant::bf16, "-BF16"}};
+constexpr std::array suffixes{Suffix{Quant::fp8, "-FP8"},
+                              Suffix{Quant::fp8_block, "-FP8"},
+                              Suffix{Quant::bnb_nf4, "-bnb-4bit"},
+                              Suffix{Quant::awq, "-AWQ"},
+                              Suffix{Quant::gptq, "-GPTQ"},
+                              Suffix{Quant::nvfp4, "-NVFP4"},
+                              Suffix{Quant::nvfp4_a16, "-NVFP4A16"},
+                              Suffix{Quant::mxfp4, "-MXFP4"},
+                              Suffix{Quant::int8, "-INT8"},
+                              Suffix{Quant::int8_a16, "-W8A16"},
+                              Suffix{Quant::int4, "-W4A16"},
+                              Suffix{Quant::bf16, "-BF16"}};
 
 struct Published {
   std::string_view model;

@@ -11,20 +11,15 @@
 namespace llmcalc::dialects {
 namespace {
 
-/// Experts under expert parallelism are spread over all ranks of tp and dp, and dp copies the attention; without it
-/// dp copies the whole (docs/serving/data_parallel_deployment).
+/// dp copies the attention, and with it all of a model without experts: those are shared out among all ranks of tp and
+/// dp, whole under expert parallelism, else cut (model_executor/layers/fused_moe/config.py,
+/// FusedMoEParallelConfig.make; in each release with the option, pull request 14305).
 void take_data_parallelism(Sheet& sheet) {
+  const Setting* copied = sheet.find({"data_parallel_size", "dp"});
   const auto copies = sheet.count({"data_parallel_size", "dp"}).value_or(1);
   const auto tensor = sheet.count({"tensor_parallel_size", "tp"}).value_or(1);
-  const bool experts = sheet.is_on("enable_expert_parallel") || sheet.is_on("ep");
-  const auto stages = sheet.count({"pipeline_parallel_size", "pp"}).value_or(1);
-  if (copies > 1 && experts) {
-    sheet.say("attention_dp", std::to_string(copies), *sheet.find({"data_parallel_size", "dp"}));
-  } else if (copies > 1) {
-    const auto ranks = quantity::product(copies, tensor, stages);
-    sheet.say("gpus", std::to_string(ranks), *sheet.find({"data_parallel_size", "dp"}));
-  }
-  if (experts)
+  if (copies > 1) sheet.say("attention_dp", std::to_string(copies), *copied);
+  if (sheet.is_on("enable_expert_parallel") || sheet.is_on("ep"))
     sheet.say("ep", std::to_string(quantity::product(copies, tensor)), *sheet.find({"enable_expert_parallel", "ep"}));
 }
 

@@ -7,6 +7,7 @@
 #include "quantity/text.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace llmcalc::dialects {
 namespace {
@@ -101,17 +102,21 @@ void take_shared_batch(Sheet& sheet) {
 /// Which of its keys names an engine of that kind.
 const Setting* names_engine(const Sheet& sheet, std::string_view engine) {
   for (const auto key : {"actor.strategy", "strategy", "model_engine", "config_name"}) {
-    const Setting* setting = sheet.find(key);
-    if (setting != nullptr && setting->text.find(engine) != std::string::npos) return setting;
+    if (sheet.text(key).find(engine) != std::string::npos) return sheet.find(key);
   }
   return nullptr;
 }
 
+/// Those of verl's engines that are read (trainer/config/model_engine, where "dp" is FSDP's).
+constexpr std::array<std::string_view, 4> read_engines{"fsdp", "megatron", "veomni", "dp"};
+
 /// workers/engine: Megatron-Core's, or fp32 shards under bf16 products, whatever moves to the host between phases.
 void take_verl_engine(Sheet& sheet) {
-  for (const auto foreign : {"torchtitan", "automodel", "deepspeed", "mindspeed"}) {
-    if (const Setting* named = names_engine(sheet, foreign))
-      return sheet.leave_open("sharding", named->key + " " + named->text + ": an engine that is not read", *named);
+  for (const auto key : {"actor.strategy", "strategy", "model_engine"}) {
+    const auto begins = [&](std::string_view read) { return sheet.text(key).starts_with(read); };
+    if (sheet.find(key) != nullptr && std::ranges::none_of(read_engines, begins))
+      return sheet.leave_open("sharding", key + (" " + sheet.text(key)) + ": an engine that is not read",
+                              sheet.said(key));
   }
   if (const Setting* megatron = names_engine(sheet, "megatron")) {
     sheet.say("framework", "nemo", *megatron);
@@ -131,9 +136,8 @@ void take_verl_engine(Sheet& sheet) {
   sheet.by_default("attention", "flash", "verl default");
   sheet.by_default("recompute", "full", "verl default");
   if (sheet.has("cp")) sheet.by_default("cp_exchange", "all-to-all", "verl: Ulysses");
-  const Setting* group = sheet.find("fsdp_size");
-  if (group == nullptr || group->text.starts_with('-')) return;  // -1 are all (workers/config/engine.py)
-  if (sheet.count("fsdp_size").value_or(0) < 2) return;
+  const Setting* group = sheet.find("fsdp_size");  // -1 are all (workers/config/engine.py)
+  if (group == nullptr || group->text.starts_with('-') || sheet.count("fsdp_size").value_or(0) < 2) return;
   sheet.say("sharding", "hsdp", *group);
   sheet.say("sharding_group", group->text, *group);
 }
@@ -231,21 +235,13 @@ void take_openrlhf_roles(Sheet& sheet) {
   const bool has_engine = sheet.count("vllm_num_engines").value_or(0) > 0;
   const bool sleeps = sheet.is_on("vllm_enable_sleep");
   const bool apart = !beside || sheet.is_on("train.async_enable") || sheet.is_on("async_train");
-  if (has_engine) {
-    take_engine(sheet,
-                apart    ? Engine::apart
-                : sleeps ? Engine::asleep
-                         : Engine::awake,
-                "vllm_gpu_memory_utilization", "0.95");
-  }
+  const Engine colocated = sleeps ? Engine::asleep : Engine::awake;
+  if (has_engine) take_engine(sheet, apart ? Engine::apart : colocated, "vllm_gpu_memory_utilization", "0.95");
   const bool compares = sheet.find("init_kl_coef") == nullptr || sheet.is_above_zero("init_kl_coef");
   const bool reference = compares && (beside || sheet.is_on("colocate_actor_ref"));
   const Given algorithm = *sheet.word("algorithm");
   const Setting* reward = sheet.find("reward_pretrain");
-  if (algorithm.text == "ppo" && !beside) {
-    const Setting* because = sheet.find({"advantage_estimator", "algorithm"});
-    ask_policy_alone(sheet, *because);
-  }
+  if (algorithm.text == "ppo" && !beside) ask_policy_alone(sheet, *sheet.find({"advantage_estimator", "algorithm"}));
   if (sheet.word("algorithm")->text == "grpo") {
     if (reward != nullptr && beside) sheet.assume(*reward, "no reward model is counted");
     return sheet.by_default("reference", reference ? "model" : "none", "OpenRLHF");

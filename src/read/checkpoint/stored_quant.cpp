@@ -22,6 +22,16 @@ constexpr std::string_view mixed_groups = "mixed-precision";
 
 std::string word(const KeyText& text, std::string_view key) { return quantity::to_lower(text(key, Holds::word)); }
 
+constexpr std::string_view first_group = "config_groups.group_0";
+
+/// Whether its inputs stay in 16 bits; a file without the group says nothing of them.
+bool narrows_weights_alone(const KeyText& text, std::string_view group) {
+  const auto bits = [&](std::string_view what) {
+    return text(std::string(group).append(what).append(".num_bits"), Holds::bits);
+  };
+  return !bits(".weights").empty() && bits(".input_activations").empty();
+}
+
 /// The scheme of the first group, as llm-compressor calls it; files with several groups that differ say
 /// "mixed-precision".
 std::string compressed_detail(const KeyText& text) {
@@ -30,6 +40,7 @@ std::string compressed_detail(const KeyText& text) {
     const std::string bits = text("config_groups.group_0.weights.num_bits", Holds::bits);
     if (!bits.empty()) format += " " + bits;
   }
+  if (format == "nvfp4-pack-quantized" && narrows_weights_alone(text, first_group)) format += " a16";
   const bool in_blocks = word(text, "config_groups.group_0.weights.strategy") == "block";
   return format == "float-quantized" && in_blocks ? format + " block" : format;
 }
@@ -115,9 +126,10 @@ std::optional<Quant> quant_of_group(const KeyText& text, const std::string& grou
   const bool is_float = word(text, group + ".weights.type") == "float";
   const bool by_32 = text(group + ".weights.group_size", Holds::size) == "32";
   if (bits == "4" && !is_float) return Quant::int4;
-  if (bits == "4") return by_32 ? Quant::mxfp4 : Quant::nvfp4;
+  const bool alone = narrows_weights_alone(text, group);
+  if (bits == "4") return by_32 ? Quant::mxfp4 : alone ? Quant::nvfp4_a16 : Quant::nvfp4;
   if (bits != "8") return std::nullopt;
-  if (!is_float) return Quant::int8;
+  if (!is_float) return alone ? Quant::int8_a16 : Quant::int8;
   return by_32 ? Quant::mxfp8 : word(text, group + ".weights.strategy") == "block" ? Quant::fp8_block : Quant::fp8;
 }
 

@@ -217,7 +217,7 @@ void share_out(QuestionDraft& draft) {
   }
   if (kind != spec::EngineKind::server) return;
   const std::int64_t servers = 1 + (serving.layout.prefill_tp ? 0 : serving.layout.prefill_servers);
-  const std::int64_t copies = product(layout.pp, serving.layout.attention_dp, servers);
+  const std::int64_t copies = product(layout.pp, layout.dp, serving.layout.attention_dp, servers);
   if (layout.gpus % copies != 0 || layout.gpus == copies) return;
   const std::int64_t most = layout.gpus / copies;
   const bool may_stage = copies == 1 && !draft.given("pp") && serving.options.draft.kind == spec::DraftKind::none;
@@ -258,7 +258,7 @@ void complete_cards(QuestionDraft& draft) {
     return;
   } else if (layout.gpus <= readers) {
     draft.contradiction("gpus", "prefill_servers", "servers that write answers need accelerators beside theirs");
-  } else if ((layout.gpus - readers) % one != 0) {
+  } else if ((layout.gpus - readers) % product(one, layout.dp) != 0) {
     draft.contradiction("gpus", draft.given("tp") ? "tp" : "pp", "gpus = tp x attention_dp x pp, or a multiple of it");
   }
   layout.dp = (layout.gpus - readers) / one;
@@ -288,7 +288,8 @@ void complete_experts(QuestionDraft& draft) {
   auto& serving = draft.question.serving.layout;
   const std::int64_t ranks = product(layout.tp, serving.attention_dp);
   const bool said = draft.given("ep") || draft.given("expert_tp");
-  if (!said && !is_launch(draft.words.find("tp"))) {
+  const bool launched = is_launch(draft.words.find("tp")) || is_launch(draft.words.find("attention_dp"));
+  if (!said && !launched) {
     const auto whole = spec::share_experts(draft.question);
     if (whole)
       draft.assume("ep", "whole experts", std::to_string(layout.ep), "whole experts: " + std::string(whole->why));
@@ -322,6 +323,7 @@ Resolved resolve_serving(const std::vector<Given>& given, const std::optional<Co
   complete_price(draft);
   complete_images(draft, "prompt", draft.question.serving.load.prompt);
   build(draft);
+  if (has_ranks(draft)) spec::copy_whole(draft.question);
   share_out(draft);
   complete_cards(draft);
   complete_machines(draft);
