@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace llmcalc::render {
 namespace {
@@ -30,13 +31,18 @@ std::string_view own_writing(char32_t character, Medium medium) {
                             : "";
 }
 
-/// Characters at the beginning of a text that every medium writes as they are.
-std::string_view plain_beginning(std::string_view text) {
+/// Whether every medium writes a character as it is, by its code.
+constexpr auto is_plain = [] {
   constexpr std::string_view written_otherwise = "\"'\\|&<>";
-  const auto is_plain = [&](char c) {
-    return c >= ' ' && c <= '~' && written_otherwise.find(c) == std::string_view::npos;
-  };
-  const auto end = std::ranges::find_if_not(text, is_plain);
+  std::array<bool, 256> plain{};
+  for (std::size_t c = ' '; c <= '~'; ++c) {
+    plain[c] = written_otherwise.find(static_cast<char>(c)) == std::string_view::npos;
+  }
+  return plain;
+}();
+
+std::string_view plain_beginning(std::string_view text) {
+  const auto end = std::ranges::find_if_not(text, [](char c) { return is_plain[static_cast<unsigned char>(c)]; });
   return text.substr(0, static_cast<std::size_t>(end - text.begin()));
 }
 
