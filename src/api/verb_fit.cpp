@@ -60,6 +60,19 @@ bool keeps_trainer(const std::vector<Given>& words, const spec::Question& questi
   return question.training.framework != spec::Framework::generic && !read::has_word(words, "framework");
 }
 
+/// Batch, length and recomputation as a change left them, where a trainer starts such a run with others.
+std::vector<spec::Word> kept_to_say(const spec::Question& changed, const spec::Question& run,
+                                    const std::vector<Given>& words) {
+  std::vector<spec::Word> terms;
+  for (const std::string_view name : {"seq", "micro_batch", "grad_accum", "recompute", "recompute_modules"}) {
+    const read::Term& term = *read::find_term(name);
+    auto left = term.show(changed);
+    const bool follows = term.name == "grad_accum" && read::has_word(words, "global_batch");
+    if (!follows && left != term.show(run)) terms.push_back({std::string(name), std::move(left)});
+  }
+  return terms;
+}
+
 /// Completes the words again with those of a change in their place. Terms that were said and that hold no longer after
 /// the change are said anew: adapters leave their base without a master copy, so beside "--master-weights 1" they also
 /// ask for "--master-weights 0".
@@ -84,6 +97,13 @@ search::Restate restating(const Asked& asked, const spec::Question& question) {
     const bool names = keeps_trainer(asked.words, question);
     if (names) aloud.insert(aloud.begin(), {"framework", std::string(spec::name_of(framework))});
     auto run = completed(aloud);
+    if (!run) return std::nullopt;
+    const auto kept = kept_to_say(changed, *run, read::with_said(asked.words, said));
+    if (!kept.empty()) {
+      said = read::with_said(std::move(said), kept);
+      aloud = read::with_said(std::move(aloud), kept);
+      run = completed(aloud);
+    }
     if (!run) return std::nullopt;
     // A trainer that follows from the other words need not be said, which is seen where somebody wants the words.
     auto words = [=] {

@@ -1,13 +1,18 @@
 // An answer's own question, asked again, is the same answer: every option, drawn from the vocabulary itself.
 #include "catch.hpp"
+#include "frameworks/table.hpp"
 #include "llmcalc/llmcalc.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "read/vocabulary.hpp"
+#include "spec/names.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -152,4 +157,66 @@ TEST_CASE("every option of a run, said again as the answer shows it, is the same
        {{"model", "qwen2.5-vl-7b"}, {"gpu", "h100-sxm"}, {"gpus", "8"}},
        {{"model", "deepseek-v3"}, {"gpu", "h100-sxm"}, {"gpus", "512"}}});
   CHECK(untaken == std::vector<std::string>{"model", "gpu"});
+}
+
+namespace {
+
+/// The terms of an advice, which is written as options.
+Pairs terms_of(const std::string& options) {
+  std::istringstream text(options);
+  Pairs terms;
+  for (std::string word; text >> word;) {
+    if (word.starts_with("--")) {
+      std::ranges::replace(word, '-', '_');
+      terms.emplace_back(word.substr(2), std::string());
+    } else {
+      terms.back().second += word;
+    }
+  }
+  return terms;
+}
+
+bool says(const Pairs& words, std::string_view term) {
+  return std::ranges::find(words, term, &Pairs::value_type::first) != words.end();
+}
+
+/// Sequences of a step.
+std::int64_t step_batch(const json& run) {
+  const auto whole = [&](const char* term) { return std::stoll(run["question"][term]["value"].get<std::string>()); };
+  return whole("micro_batch") * whole("grad_accum") * whole("dp");
+}
+
+}  // namespace
+
+TEST_CASE("an advice that does not speak of batch, length or recomputation leaves them, in every trainer") {
+  std::size_t followed = 0;
+  for (const auto* row : frameworks::rows()) {
+    const std::string framework(spec::name_of(row->framework));
+    for (const std::string way : {"full", "lora", "dpo"}) {
+      const Pairs asked{{"model", "qwen2.5-14b"},
+                        {"gpu", "v100-sxm2-32:4"},
+                        {"framework", framework},
+                        {way == "dpo" ? "algorithm" : "method", way}};
+      const auto run = restated_answer("fit", asked);
+      if (!run || !run->contains("advice")) continue;
+      for (const json& advice : (*run)["advice"]) {
+        const std::string options = advice["flag"];
+        CAPTURE(framework, way, options);
+        const Pairs change = terms_of(options);
+        Pairs words = asked;
+        std::erase_if(words, [&](const auto& word) { return says(change, word.first); });
+        words.insert(words.end(), change.begin(), change.end());
+        const auto again = restated_answer("fit", words);
+        REQUIRE(again);
+        ++followed;
+        for (const char* kept : {"seq", "recompute"}) {
+          if (!says(change, kept)) CHECK(shown_of(*again, kept) == shown_of(*run, kept));
+        }
+        if (says(change, "micro_batch") || says(change, "global_batch")) continue;
+        CHECK(shown_of(*again, "micro_batch") == shown_of(*run, "micro_batch"));
+        CHECK(step_batch(*again) == step_batch(*run));
+      }
+    }
+  }
+  CHECK(followed > 100);
 }
