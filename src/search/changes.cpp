@@ -4,6 +4,7 @@
 
 #include "frameworks/table.hpp"
 #include "quantity/lists.hpp"
+#include "quantity/text.hpp"
 #include "spec/names.hpp"
 #include "spec/traits.hpp"
 
@@ -54,14 +55,19 @@ bool smaller_micro_batch(Changed& run, Larger, std::size_t step) {
   return true;
 }
 
-/// Half, a quarter, ... of the tokens, not below what short answers need.
-bool shorter_sequence(Changed& run, Larger, std::size_t step) {
+/// Halves of the tokens, whole and not below what short answers need.
+std::size_t shorter_sequences(const spec::Question& question, Larger) {
   constexpr std::int64_t shortest = 512;
+  constexpr std::size_t most = 8;
+  std::size_t count = 0;
+  for (auto seq = question.training.seq; seq % 2 == 0 && seq / 2 >= shortest && count < most; seq /= 2) ++count;
+  return count;
+}
+
+bool shorter_sequence(Changed& run, Larger, std::size_t step) {
   auto& training = run.question.training;
-  const std::int64_t seq = training.seq >> (step + 1);
-  if (seq < shortest || (seq << (step + 1)) != training.seq) return false;
-  training.seq = seq;
-  say(run, {{"seq", std::to_string(seq)}}, "shorter sequences", "context: longer samples are cut or split");
+  training.seq >>= step + 1;
+  say(run, {{"seq", std::to_string(training.seq)}}, "shorter sequences", "context: longer samples are cut or split");
   return true;
 }
 
@@ -170,9 +176,16 @@ std::size_t recomputes(const spec::Question& question, Larger) {
 
 constexpr std::int64_t advised_rank = 16;
 
-/// The base needs no master copy, and without adapters it is the reference.
-void train_adapters(spec::Training& training, spec::Method method) {
+/// The base needs no master copy, and without adapters it is the reference. Their dropout is as the trainer starts
+/// them, unless somebody said another.
+void train_adapters(spec::Question& question, spec::Method method) {
+  spec::Training& training = question.training;
   training.method = method;
+  const auto* usual = frameworks::default_of(question, "lora_dropout");
+  if (usual != nullptr && training.adapter.dropout == spec::Adapter().dropout) {
+    std::string_view value = usual->value;
+    training.adapter.dropout = quantity::take_number<double>(value).value_or(training.adapter.dropout);
+  }
   if (training.reference == spec::Reference::model) training.reference = spec::Reference::base;
   training.adapter.rank = advised_rank;
   training.adapter.targets = {"all-linear"};
@@ -236,7 +249,7 @@ bool attention_adapters(Changed& run, Larger, std::size_t step) {
 bool adapters(Changed& run, Larger, std::size_t step) {
   auto& training = run.question.training;
   if (step > 0 || training.method != spec::Method::full) return false;
-  train_adapters(training, spec::Method::lora);
+  train_adapters(run.question, spec::Method::lora);
   std::vector<spec::Word> terms{{"method", "lora"}};
   name_adapter(terms);
   name_reference(terms, training);
@@ -251,7 +264,7 @@ bool quantization(Changed& run, Larger, std::size_t step) {
   if (step > 0 || !can || formats::is_quantized(training.precision.weights)) return false;
   const bool had_adapters = training.method == spec::Method::lora;
   const spec::Adapter present = training.adapter;
-  train_adapters(training, spec::Method::qlora);
+  train_adapters(run.question, spec::Method::qlora);
   if (had_adapters) training.adapter = present;
   training.precision.weights = formats::Dtype::nf4_dq;
   std::vector<spec::Word> terms{{"method", "qlora"}, {"weights", "nf4-dq"}};
@@ -280,7 +293,7 @@ constexpr Change rows[] = {
     {ChangeKind::recompute, recomputes, recompute},
     {ChangeKind::micro_batch, smaller_micro_batches, smaller_micro_batch},
     {ChangeKind::reference, steps<1>, precomputed_reference},
-    {ChangeKind::sequence, steps<8>, shorter_sequence},
+    {ChangeKind::sequence, shorter_sequences, shorter_sequence},
     {ChangeKind::offload, offloads, offload},
     {ChangeKind::optimizer, steps<1>, smaller_moments},  // nearly the same result
     {ChangeKind::tensor, steps<4>, tensor_parallel},     // the same result, spread another way
@@ -289,8 +302,8 @@ constexpr Change rows[] = {
     {ChangeKind::targets, steps<1>, attention_adapters},
     {ChangeKind::method, steps<1>, adapters},  // another result
     {ChangeKind::method, steps<1>, quantization},
-    {ChangeKind::sharding, steps<doublings>, more_accelerators, true},  // the same result for more money
-    {ChangeKind::accelerator, larger_accelerators, next_accelerator},   // another machine, if it can be had
+    {ChangeKind::sharding, doublings, more_accelerators, true},        // the same result for more money
+    {ChangeKind::accelerator, larger_accelerators, next_accelerator},  // another machine, if it can be had
 };
 
 }  // namespace

@@ -77,14 +77,22 @@ bool shard(Changed& run, const ShardingStage& stage) {
 bool shard_states(Changed& run, Larger, std::size_t step) { return shard(run, stages[step]); }
 bool shard_weights(Changed& run, Larger, std::size_t step) { return shard(run, stages[2 + step]); }
 
+/// Cards on a desk are as many as it holds.
+std::size_t doublings(const spec::Question& question, Larger) {
+  constexpr std::size_t most = 10;
+  if (question.training.optimizer == spec::Optimizer::none) return 0;
+  const auto& gpu = question.gpu;
+  if (!gpu || gpu->network_gbps) return most;
+  std::size_t count = 0;
+  for (auto gpus = question.layout.gpus; gpus <= spec::accelerators_per_node(gpu) / 2 && count < most; gpus *= 2)
+    ++count;
+  return count;
+}
+
 bool more_accelerators(Changed& run, Larger, std::size_t step) {
   auto& layout = run.question.layout;
-  if (step >= doublings || run.question.training.optimizer == spec::Optimizer::none) return false;
   const std::int64_t times = std::int64_t{2} << step;
   const std::int64_t gpus = quantity::product(layout.gpus, times);
-  const auto& gpu = run.question.gpu;
-  const bool is_card = gpu && !gpu->network_gbps && gpus > spec::accelerators_per_node(gpu);  // on a desk
-  if (is_card) return false;
   const auto* strongest = quantity::find_last_if_or_null(
       stages, [&](const ShardingStage& stage) { return can_shard(run.question, stage.sharding); });
   layout.gpus = gpus;

@@ -113,7 +113,7 @@ bool Combinations::is_too_much(const Made& run, const Change& last, std::size_t 
 bool Combinations::Learned::is_of(const spec::Question& edited) const {
   const spec::Training& training = edited.training;
   return training.framework == framework && training.method == method && edited.layout.sharding == sharding &&
-         training.optimizer == optimizer && training.precision.weights == weights;
+         training.optimizer == optimizer && training.precision == edited_to;
 }
 
 /// Judges an edited question with the number formats that one like it turned out to have.
@@ -129,46 +129,66 @@ void Combinations::learn(const spec::Question& edited, const spec::Question& res
   const spec::Training& looked = edited.training;
   const spec::Training& asked = restated.training;
   const bool is_known = std::ranges::any_of(learned_, [&](const Learned& each) { return each.is_of(edited); });
-  if (is_known || looked.precision.weights == asked.precision.weights || looked.framework != asked.framework) return;
-  learned_.push_back({looked.framework, looked.method, edited.layout.sharding, looked.optimizer,
-                      looked.precision.weights, asked.precision});
+  if (is_known || looked.precision == asked.precision || looked.framework != asked.framework) return;
+  learned_.push_back({looked.framework, looked.method, edited.layout.sharding, looked.optimizer, looked.precision,
+                      asked.precision});
 }
 
-/// The edited question is a quick look; what counts is the one that its words ask. The same words ask the same, in
-/// whatever order their changes were made.
-const Solution* Combinations::verify(const Made& run) {
-  const auto [known, is_new] = verified_.try_emplace(run.path);
-  if (!is_new || refuted_.contains(said(run))) return known->second;
-  const auto looked = look(run.question);
-  if (looked) {
+/// The verdict of a quick look, where it gains something. The same words ask the same, in whatever order their changes
+/// were made.
+std::optional<VerdictKind>& Combinations::looked_at(const Made& run) {
+  const auto [seen, is_new] = looked_.try_emplace(said(run));
+  if (!is_new) return seen->second;
+  if (const auto looked = look(run.question)) {
     resting_.try_emplace(of_states(run.path), looked->need.at_rest);
     kept_.try_emplace(of_passes(run.path), looked->need.kept);
+    if (gains(looked)) seen->second = looked->verdict;
   }
-  auto restated = gains(looked) ? restate_(run.question, run.terms) : std::nullopt;
+  return seen->second;
+}
+
+/// The edited question is a quick look; what counts is the one that its words ask, where somebody is told of it.
+const Solution* Combinations::verify(const Made& run) {
+  const auto known = verified_.find(run.path);
+  if (known != verified_.end()) return &known->second;
+  auto& verdict = looked_at(run);
+  if (!verdict) return nullptr;
+  if (*verdict != VerdictKind::fits && !told_.empty()) return &another_tight_;
+  auto restated = restate_(run.question, run.terms);
   const auto asked = restated ? judged(restated->question) : std::nullopt;
   if (restated) learn(run.question, restated->question);
-  if (!gains(asked)) {
-    refuted_.insert(said(run));
-    return nullptr;
-  }
+  verdict = gains(asked) ? std::optional(asked->verdict) : std::nullopt;
+  if (!verdict) return nullptr;
   Advice advice{{},
                 run.change,
                 run.cost,
                 asked->need.accelerator,
                 asked->verdict,
                 trust::doubt_of(restated->question, asked->need)};
-  return known->second = &solutions_.emplace_back(Solution{std::move(advice), *std::move(restated)});
+  return &verified_.emplace(run.path, Solution{std::move(advice), *std::move(restated)}).first->second;
+}
+
+const Solution* Combinations::form(const Made& run, const Change& last, std::size_t step, std::size_t depth) {
+  if (is_too_much(run, last, step)) return nullptr;
+  const Made* changed = apply(run, last, step, depth);
+  return changed == nullptr ? nullptr : verify(*changed);
+}
+
+/// Shorter or fewer sequences never need more: where the fewest are not enough, no others are.
+bool Combinations::is_hopeless(const Made& run, const Change& last, std::size_t depth) {
+  if (last.kind != ChangeKind::sequence && last.kind != ChangeKind::micro_batch) return false;
+  const auto steps = last.steps(run.question, larger_);
+  const Solution* furthest = steps == 0 ? nullptr : form(run, last, steps - 1, depth);
+  return furthest == nullptr || furthest == &another_tight_;
 }
 
 /// The last change is tried in every form: more of it need not need less.
 const Solution* Combinations::first_form(const Made& run, const Change& last, std::size_t depth) {
+  if (is_hopeless(run, last, depth)) return nullptr;
   const Solution* tight = nullptr;
   const auto steps = last.steps(run.question, larger_);
   for (std::size_t step = 0; step < steps; ++step) {
-    if (is_too_much(run, last, step)) continue;
-    const Made* changed = apply(run, last, step, depth);
-    if (changed == nullptr) continue;
-    const Solution* advice = verify(*changed);
+    const Solution* advice = form(run, last, step, depth);
     if (advice && advice->verdict == VerdictKind::fits) return advice;
     if (tight == nullptr) tight = advice;
   }

@@ -153,6 +153,8 @@ struct Precision {
   std::optional<formats::Dtype> unquantized = std::nullopt;
   /// The type of experts that are made wide before they rest, beside weights that are loaded in fp32; unsaid: as those.
   std::optional<formats::Dtype> experts = std::nullopt;
+
+  friend bool operator==(const Precision&, const Precision&) = default;
 };
 
 struct Recompute {

@@ -66,7 +66,7 @@ bool leaves_passes(ChangeKind kind);
 bool shard_states(Changed& run, Larger larger, std::size_t step);
 bool shard_weights(Changed& run, Larger larger, std::size_t step);
 /// Twice, four times, ... as many data-parallel ranks, with everything sharded that the framework shards.
-inline constexpr std::size_t doublings = 10;
+std::size_t doublings(const spec::Question& question, Larger larger);
 bool more_accelerators(Changed& run, Larger larger, std::size_t step);
 bool next_accelerator(Changed& run, Larger larger, std::size_t step);
 std::size_t larger_accelerators(const spec::Question& question, Larger larger);

@@ -36,7 +36,9 @@ class Combinations {
         larger_(larger),
         restate_(restate),
         takes_tight_(takes_tight),
-        probe_(probe) {}
+        probe_(probe) {
+    another_tight_.verdict = trust::VerdictKind::tight;
+  }
 
   /// The smallest set that fits of those in which the change at `last` is the dearest, at most four together, and
   /// before it the smallest that is tight, if that is another. Every set is verified by a walk of the run as it is
@@ -66,7 +68,7 @@ class Combinations {
     spec::Method method;
     spec::Sharding sharding;
     spec::Optimizer optimizer;
-    formats::Dtype weights;
+    spec::Precision edited_to;
     spec::Precision precision;
 
     bool is_of(const spec::Question& edited) const;
@@ -90,7 +92,10 @@ class Combinations {
   bool is_too_much(const Made& run, const Change& last, std::size_t step) const;
   const Made* apply(const Made& run, const Change& change, std::size_t step, std::size_t depth);
   const Made* widened(const Change& last, std::size_t step);
+  std::optional<trust::VerdictKind>& looked_at(const Made& run);
   const Solution* verify(const Made& run);
+  const Solution* form(const Made& run, const Change& last, std::size_t step, std::size_t depth);
+  bool is_hopeless(const Made& run, const Change& last, std::size_t depth);
   const Solution* first_form(const Made& run, const Change& last, std::size_t depth);
   const Solution* strong_forms(const Made& run, const Set& set, std::size_t at = 0);
   const Solution* relaxed(const Set& set, std::size_t at, const Made& run, trust::VerdictKind verdict);
@@ -112,9 +117,9 @@ class Combinations {
   std::unordered_set<Path> impossible_;  ///< whose last change cannot be made
   std::unordered_map<Path, quantity::Bytes> resting_;  ///< the least that states need, by of_states()
   std::unordered_map<Path, quantity::Bytes> kept_;     ///< the least that passes keep, by of_passes()
-  std::unordered_set<std::size_t> refuted_;  ///< words, as said() makes them one, that ask for a run that is not enough
-  std::unordered_map<Path, const Solution*> verified_;  ///< null where it is not enough
-  std::deque<Solution> solutions_;                      ///< those of verified_: few of them are enough
+  std::unordered_map<std::size_t, std::optional<trust::VerdictKind>> looked_;  ///< by words, as said() makes them one
+  std::unordered_map<Path, Solution> verified_;
+  Solution another_tight_;  ///< stands for those that are tight behind the one that is told
   Forms forms_ = Forms::strongest;
   std::span<const Change> changes_ = all_changes();
   std::vector<Set> found_;  ///< what fits, of all that was handed out
