@@ -1127,6 +1127,7 @@ class ServeOptions(TypedDict, total=False):
     max_seqs: Option
     block: Option
     graphs: Option
+    largest_graph: Option
     ubatch: Option
     slots: Option
     gpu_layers: Option

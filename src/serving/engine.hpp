@@ -155,6 +155,7 @@ struct EngineRow {
   bool quantizes = false;               ///< as it loads: to fp8, and with bitsandbytes
   bool reserves = true;                 ///< takes all of its limit for the cache, whatever the demand
   bool emulates_nvfp4 = false;          ///< on accelerators without kernels for it
+  bool scales_inside = false;           ///< operators of C++ launch what scales their inputs as well
   bool pads_vocabulary = false;         ///< to whole rows of 64 for each rank
   bool loads_towers = false;            ///< of what a checkpoint sees with, also where text alone is asked for
   EngineRelease leaves_towers = {};     ///< the first that loads none where text alone is asked for; none: no release

@@ -171,7 +171,7 @@ Setup sglang_setup(const spec::Question& question) {
   setup.context = model_limit(question);
   setup.batched_tokens = options.batched_tokens.value_or(tier.chunk);
   const std::int64_t graphs = question.layout.tp >= 4 ? tier.graphs_wide : tier.graphs;
-  setup.graph_batch = options.graphs.value_or(true) ? graphs : 0;
+  setup.graph_batch = options.graphs.value_or(true) ? options.largest_graph.value_or(graphs) : 0;
   setup.max_sequences = options.max_sequences.value_or(4096);
   setup.graph_prompts = replayed_prompts(question, setup);
   set_overlap(question, setup);

@@ -44,14 +44,24 @@ Padded pads_experts(const spec::Question& question, const layers::Weight& weight
   return {rows, quantity::ceil_to(weight.columns, down ? hidden_tile : expert_tile)};
 }
 
-/// Builds that are known by their month; releases are about one a month.
+/// Builds of a day are no older than the release before it.
+struct Build {
+  EngineRelease day;
+  EngineRelease release;
+};
+
+/// github.com/vllm-project/vllm/releases, those at which something changed that is accounted for.
+constexpr Build builds[] = {{{2026, 10}, of_vllm::newest}, {{2026, 9, 9}, {0, 29}},  {{2026, 8, 26}, {0, 28}},
+                            {{2026, 8, 10}, {0, 27}},      {{2026, 7, 27}, {0, 26}}, {{2026, 7, 11}, {0, 25}},
+                            {{2026, 6, 29}, {0, 24}},      {{2026, 6, 15}, {0, 23}}, {{2026, 4, 3}, {0, 19}},
+                            {{2025, 12}, {0, 12}},         {{2025, 4}, {0, 11}}};
+
 EngineRelease release_of(const spec::Question& question) {
   const EngineRelease stated = parse_release(question.serving.engine_version);
   constexpr std::int64_t first_year = 2000;
   if (stated.major < first_year) return stated == EngineRelease{} || stated.major > 0 ? of_vllm::newest : stated;
-  if (stated < EngineRelease{2025, 4}) return {0, 6};
-  if (stated < EngineRelease{2025, 12}) return {0, 11};
-  return of_vllm::newest;
+  const auto* built = std::ranges::find_if(builds, [&](const Build& each) { return stated >= each.day; });
+  return built == std::end(builds) ? EngineRelease{0, 6} : built->release;
 }
 
 constexpr std::int64_t large_gib = 70;
@@ -64,7 +74,7 @@ void set_batches(const spec::Question& question, const EngineRelease& release, S
   const auto is = [&](spec::Ability kind) { return question.gpu && question.gpu->generation.can(kind); };
   const bool small = is(spec::Ability::small_steps) || (is(spec::Ability::superchip) && release >= of_vllm::newest);
   const bool large = memory >= quantity::gib(large_gib) && !small;
-  const bool largest = memory >= quantity::gib(largest_gib) && release >= of_vllm::larger_share;
+  const bool largest = memory >= quantity::gib(largest_gib) && release >= of_vllm::wider_steps;
   setup.batched_tokens = largest ? 16384 : large ? 8192 : 2048;
   setup.max_sequences = large && release >= of_vllm::first_engine_v1 ? 1024 : 256;
 }
@@ -79,9 +89,13 @@ std::int64_t step_tokens(const Deployment& deployment, const Demand& demand) {
 }
 
 /// config/vllm.py, _set_cudagraph_sizes.
-std::int64_t largest_graph(const spec::Question& question, std::int64_t max_sequences) {
-  constexpr std::int64_t usual = 512;
-  return std::min<std::int64_t>(2 * max_sequences, question.gpu ? question.gpu->generation.largest_graph : usual);
+std::int64_t largest_graph(const spec::Question& question, const Setup& setup) {
+  const auto& draft = question.serving.options.draft;
+  const std::int64_t judged = 1 + (draft.kind == spec::DraftKind::none ? 0 : draft.tokens);
+  const bool by_part = question.gpu && setup.release >= of_vllm::wider_steps;
+  const std::int64_t usual = by_part ? question.gpu->generation.largest_graph : 512;
+  const std::int64_t largest = std::min(quantity::product(2, judged, setup.max_sequences), usual);
+  return std::min(question.serving.options.largest_graph.value_or(largest), setup.batched_tokens);
 }
 
 /// 1, 2, 4, then every 8th below 256 and every 16th from there.
@@ -201,7 +215,7 @@ Setup vllm_setup(const spec::Question& question) {
   setup.batched_tokens = options.batched_tokens.value_or(setup.batched_tokens);
   setup.max_sequences = options.max_sequences.value_or(setup.max_sequences);
   setup.block = options.block.value_or(16);
-  setup.graph_batch = options.graphs.value_or(true) ? largest_graph(question, setup.max_sequences) : 0;
+  setup.graph_batch = options.graphs.value_or(true) ? largest_graph(question, setup) : 0;
   set_launching(setup);
   set_front(setup);
   setup.flash_states = setup.release >= of_vllm::flash_states && question.gpu &&

@@ -24,7 +24,7 @@ double width_of(spec::CacheType type) {
 Launching launching_of(const Setup& setup) {
   const bool bare = setup.graph_batch == 0;
   const auto prompts = static_cast<double>(setup.graph_prompts);
-  return {bare, bare || !setup.drafts_in_graphs, setup.late_us, prompts, prompts > 0};
+  return {bare, bare || !setup.drafts_in_graphs, setup.late_us, prompts};
 }
 
 /// Tokens that the hottest rank's experts receive, of the mean, where experts are spread over ranks: up to 15 % more
@@ -99,15 +99,11 @@ StepClock::StepClock(const Deployment& deployment, const timing::ServingKernels&
   narrow_cache_ = cache_width_ < 2.0;
   for (const StageWork& stage : stages_) {
     for (const LayerWork& layer : stage.layers) {
-      const double launched = static_cast<double>(layer.layers) * launches(layer);
+      const double launched = static_cast<double>(layer.layers) * layer.operations;
       operations_ += launched;
       if (layer.passed != Passed::by_read) written_ += launched;
     }
   }
-}
-
-double StepClock::launches(const LayerWork& layer) const {
-  return launching_.in_pieces ? pieces / 2 * layer.residuals : layer.operations;
 }
 
 ServingStepTime StepClock::decode(double sequences, double positions, double tokens) const {
@@ -136,7 +132,7 @@ ServingStepTime StepClock::propose(double sequences, double positions) const {
   ServingStepTime time;
   add_layer(layer, last, step, time);
   if (last.head) time.matrices += matrix(*last.head, step);
-  return launching_.drafts ? launched(time, launches(layer)) : time;
+  return launching_.drafts ? launched(time, layer.operations) : time;
 }
 
 ServingStepTime StepClock::prompt(double sequences, double positions) const {

@@ -55,6 +55,7 @@ class BlockReader {
     for (const layers::Op& op : block.ops) add(block, op, places, work);
     work.mixer = mixer(block, kind, kept);
     add_experts(block, kind, places, work);
+    add_scaling(work);
     const auto* grouped = std::get_if<spec::GroupedAttention>(&kind.mixer);
     work.residuals = int{!std::holds_alternative<spec::NoMixer>(kind.mixer)} + int{kind.cross_attention} +
                      int{!std::holds_alternative<spec::NoMlp>(kind.mlp)};
@@ -129,6 +130,16 @@ class BlockReader {
     const bool together =
         reads_heads(one.role) ? reads_heads(next.role) : one.role == Use::latent_down && next.role == Use::latent_down;
     return together && one.k == next.k && one.operands == next.operands && one.of_memory == next.of_memory;
+  }
+
+  /// Inputs that share a scale by 128 are scaled by a kernel of their own before each product, those of the experts and
+  /// of what they make before both of theirs (SGLang layers/quantization/fp8_utils.py, w8a8_block_fp8_linear;
+  /// fused_moe_triton/fused_moe.py, invoke_fused_moe_kernel; vLLM has the same).
+  void add_scaling(LayerWork& work) const {
+    if (row_of(question_.serving.engine).scales_inside) return;
+    const auto scales = [](Operands operands) { return operands == Operands::fp8_block ? 1.0 : 0.0; };
+    for (const MatrixWork& each : work.matrices) work.operations += scales(each.operands);
+    if (work.experts) work.operations += 2 * scales(work.experts->operands);
   }
 
   /// Experts' kernels fuse what lies between their matrices.

@@ -49,6 +49,7 @@ const std::vector<EngineOption> engine_options{
     {"max_seqs", "7"},
     {"block", "64"},
     {"graphs", "0"},
+    {"largest_graph", "64"},
     {"ubatch", "256"},
     {"slots", "3"},
     {"gpu_layers", "9"},

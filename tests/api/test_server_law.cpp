@@ -79,6 +79,7 @@ const std::vector<Value> options{
     {"max_seqs", "48"},
     {"block", "64"},
     {"graphs", "0"},
+    {"largest_graph", "64"},
     {"ubatch", "256"},
     {"slots", "4"},
     {"gpu_layers", "20"},

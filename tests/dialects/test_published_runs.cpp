@@ -360,7 +360,7 @@ speculative-config: '{"model":"nvidia/gpt-oss-120b-Eagle3-v2","num_speculative_t
                                         "hopper.yaml");
   CHECK(reading.unread.empty());
   test::check_terms(reading,
-                    "engine=vllm model=- prefix_cache=0 batched_tokens=8192 "
+                    "engine=vllm model=- prefix_cache=0 largest_graph=2048 batched_tokens=8192 "
                     "draft=eagle=nvidia/gpt-oss-120b-Eagle3-v2:3");
 }
 

@@ -32,6 +32,41 @@ TEST_CASE("what TensorRT built is launched at once", "[speed]") {
   CHECK(in_ms(timed(with(words, {"engine-version", "1.0"})).prefill) == Approx(0.053 * 32 * 13).epsilon(1e-6));
 }
 
+// vLLM pulls 49390 and 51726, both first in 0.28, for compute capability 10 and for 160 GiB; config/vllm.py of 0.20 to
+// 0.27.1, _set_cudagraph_sizes: two tokens a sequence, as many times more where drafts are judged.
+TEST_CASE("vLLM captures larger steps of data center Blackwell since 0.28") {
+  const auto setup = [](const std::vector<std::string>& words, const char* gpu = "b200-sxm") {
+    return serving::deploy(served(with({"model", "qwen3.5-9b", "engine", "vllm", "gpu", gpu}, words))).setup;
+  };
+  CHECK(setup({"engine-version", "0.27.1"}).graph_batch == 512);
+  CHECK(setup({"engine-version", "0.27.1"}).batched_tokens == 8192);
+  CHECK(setup({"engine-version", "0.28"}).graph_batch == 1024);
+  CHECK(setup({"engine-version", "0.28"}).batched_tokens == 16384);
+  CHECK(setup({"engine-version", "2026-08-11"}).graph_batch == 512);
+  CHECK(setup({"engine-version", "0.28"}, "h200-sxm").graph_batch == 512);
+  CHECK(setup({"max-seqs", "16"}).graph_batch == 32);
+  CHECK(setup({"max-seqs", "16", "draft", "mtp:3"}).graph_batch == 128);
+  CHECK(setup({"largest-graph", "2048"}).graph_batch == 2048);
+  CHECK(setup({"largest-graph", "2048", "batched-tokens", "1024"}).graph_batch == 1024);
+  CHECK(setup({"largest-graph", "2048", "graphs", "0"}).graph_batch == 0);
+}
+
+// SemiAnalysisAI/InferenceX kimik2.5_fp4_b200.sh, vLLM 0.17.0: four requests of 1,024 tokens have their first token
+// after 170 and 177 ms in March 2026, and after 82 on 20 April, with --max-cudagraph-capture-size 2048 (pull request
+// 1047); of 8,192 after 232 and 255, and 238.
+TEST_CASE("prompts beyond the largest captured step wait for their launches", "[speed]") {
+  const auto first = [](const char* prompt, const char* captured) {
+    return in_ms(timed({"model",          "kimi-k2.5", "quant",           "nvfp4", "gpu",           "b200-sxm:4",
+                        "engine-version", "0.17.0",    "kv-dtype",        "fp8",   "range-ratio",   "0.8",
+                        "output",         "1024",      "prompt",          prompt,  "concurrency",   "4",
+                        "engine",         "vllm",      "stream-interval", "20",    "largest-graph", captured})
+                     .ttft);
+  };
+  CHECK(first("1024", "2048") == Approx(82).epsilon(0.1));
+  CHECK(first("1024", "512") > 1.3 * first("1024", "2048"));
+  CHECK(first("8192", "2048") == Approx(first("8192", "512")).epsilon(0.01));
+}
+
 // TensorRT-LLM 1.0, docs/source/performance/perf-overview.md: Llama 3.3 70B in FP4 on one RTX PRO 6000 and on stages of
 // several, 3,000 requests at once, with the settings that trtllm-bench makes of them.
 TEST_CASE("stages answer nearly as many times more requests", "[speed]") {

@@ -70,6 +70,7 @@ struct EngineOptions {
   std::optional<std::int64_t> max_sequences;   ///< of one engine step
   std::optional<std::int64_t> block;           ///< positions of a cache block
   std::optional<bool> graphs;                  ///< captured CUDA graphs
+  std::optional<std::int64_t> largest_graph;   ///< tokens of the largest step that is captured
   std::optional<std::int64_t> ubatch;          ///< llama.cpp: tokens of one pass
   std::optional<std::int64_t> slots;           ///< llama.cpp: sequences side by side
   std::optional<std::int64_t> gpu_layers;      ///< llama.cpp: layers on the accelerator, the head counting as one

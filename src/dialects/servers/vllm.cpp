@@ -134,6 +134,14 @@ void take_fitted_length(Sheet& sheet) {
   sheet.assume(*length, "the model's own length: --find context says to which vLLM shortens it", "context");
 }
 
+/// vllm/config/compilation.py.
+void take_graphs(Sheet& sheet) {
+  const Setting* said = sheet.find({"compilation_config", "compilation_config.max_cudagraph_capture_size"});
+  const std::string largest = value_in(sheet, "compilation_config", "max_cudagraph_capture_size");
+  if (!largest.empty()) return sheet.say("largest_graph", largest, *said);
+  if (said != nullptr) sheet.assume(*said, "the graphs that are captured where nothing is said", "largest_graph");
+}
+
 }  // namespace
 
 void vllm_rules(Sheet& sheet) {
@@ -142,6 +150,7 @@ void vllm_rules(Sheet& sheet) {
   take_adapters(sheet);
   take_weight_type(sheet);
   take_fitted_length(sheet);
+  take_graphs(sheet);
   take_speculation(sheet, "speculative_config");
   take_role(sheet);
   take_runner(sheet);

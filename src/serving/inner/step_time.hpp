@@ -23,19 +23,15 @@ struct ServingStepTime {
 
 /// Launching of kernels one by one by the host, for which the accelerator waits where it is faster.
 struct Launching {
-  bool all = false;        ///< no graph was captured (--graphs 0, transformers)
-  bool drafts = false;     ///< none of the layers that propose tokens
-  double step_us = 0.0;    ///< a step that is scheduled only after the one before
-  double replayed = 0;     ///< tokens of prompts up to which a step replays a graph
-  bool in_pieces = false;  ///< what is compiled for such graphs is launched piece by piece also where none is replayed
+  bool all = false;      ///< no graph was captured (--graphs 0, transformers)
+  bool drafts = false;   ///< none of the layers that propose tokens
+  double step_us = 0.0;  ///< a step that is scheduled only after the one before
+  double replayed = 0;   ///< tokens of prompts up to which a step replays a graph
 };
 
 /// An operation that the host launches by itself: 62 us on A800 (28 dense layers of 13 in 22 to 23 ms, vllm-omni issue
 /// 7960), 46 on RTX 5090 (64 of 15 in 42 to 45 ms, of one sequence as of eight; local-inference-lab/vllm pull 314).
 inline constexpr double launched_us = 53;
-/// Compiled layers have as many pieces as dense ones, of attention and an MLP, whatever they hold: a mixture's experts
-/// are one call (vLLM model_executor/layers/fused_moe/layer.py, moe_forward).
-inline constexpr double pieces = 13;
 
 /// Prices steps of one layout.
 class StepClock {
@@ -74,7 +70,6 @@ class StepClock {
   /// From one pipeline stage to the next, through all of them.
   quantity::Seconds through_stages(double tokens) const;
   quantity::Seconds overhead(const LayerWork& layer) const;
-  double launches(const LayerWork& layer) const;
   ServingStepTime launched(ServingStepTime time, double operations) const;
 
   const timing::ServingKernels& kernels_;

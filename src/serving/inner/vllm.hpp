@@ -21,6 +21,7 @@ inline constexpr EngineRelease schedules_ahead{0, 14};    // config/vllm.py: asy
 inline constexpr EngineRelease fused_sampler{0, 17};      // v1/sample/ops/topk_topp_triton.py
 inline constexpr EngineRelease larger_share{0, 20};       // config/cache.py: 0.92 instead of 0.90
 inline constexpr EngineRelease estimates_graphs{0, 20};   // envs.py: graphs come out of the cache
+inline constexpr EngineRelease wider_steps{0, 28};        // of 16,384 tokens; graphs of 1,024 (vllm pulls 51726, 49390)
 inline constexpr EngineRelease caches_states{0, 27};      // prefixes of hybrids are cached unasked (vllm pull 50991)
 inline constexpr EngineRelease second_quantized{0, 24};   // config/vllm.py, _is_default_v2_model_runner_model
 inline constexpr EngineRelease dense_in_second{0, 25};    // v1/worker/gpu/model_runner.py for dense models
