@@ -301,8 +301,7 @@ TEST_CASE("the host launches the kernels of a prompt one by one", "[speed]") {
 }
 
 // Norms of queries and keys, the router, its choice, what sorts and gathers rows and puts them together again are
-// launches beside a dense layer's; so is what scales the inputs of four products, which
-// TensorRT-LLM's operators launch themselves.
+// launches beside a dense layer's; so is what scales the inputs of four products, but in TensorRT-LLM's operators.
 TEST_CASE("a mixture's prompt has more to launch", "[speed]") {
   const auto prefill = [](const char* engine, const char* quant) {
     const std::vector<std::string> words{"model", "qwen3-30b-a3b", "gpu",  "h100-sxm", "gpus", "2",      "tp",
