@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace llmcalc::spec {
@@ -14,7 +15,10 @@ namespace llmcalc::spec {
 namespace {
 
 /// The part of a model that a step of a module's name leads into.
-enum class ModulePart { attention, recurrence, mlp, layer, beside };
+enum class ModulePart { attention, recurrence, mlp, experts, shared_experts, layer, layers, beside };
+
+/// Parts whose own parts go by numbers.
+bool is_list(std::optional<ModulePart> part) { return part == ModulePart::layers || part == ModulePart::experts; }
 
 struct ModuleStep {
   std::string_view step;
@@ -41,8 +45,11 @@ bool is_within(Role role, ModulePart part) {
   switch (part) {
     case ModulePart::attention: return attends && !recurs && use != Use::recurrence;
     case ModulePart::recurrence: return recurs || use == Use::recurrence;
-    case ModulePart::mlp: return (use >= Use::gate && use <= Use::down) || use == Use::router;
+    case ModulePart::mlp:
+    case ModulePart::experts:
+    case ModulePart::shared_experts: return (use >= Use::gate && use <= Use::down) || use == Use::router;
     case ModulePart::layer: return use >= Use::query && use < Use::whole;
+    case ModulePart::layers:
     case ModulePart::beside: break;
   }
   return false;
@@ -80,34 +87,38 @@ RoleSet roles_called(std::string_view step) {
 
 }  // namespace
 
+NamedModules all_of_layers() { return {.roles = roles_within(ModulePart::layer)}; }
+
 NamedModules modules_named(std::string_view pattern) {
   constexpr std::string_view any_number[] = {"d+", "[0-9]+"};
   NamedModules named;
-  std::optional<ModulePart> part;
-  std::string_view before;
+  std::optional<ModulePart> part;    // that the steps so far lead into
+  std::optional<ModulePart> before;  // that the step before does
+  bool first = true;
   for (const std::string_view step : steps_of(pattern)) {
     const auto* known = quantity::find_or_null(module_steps, step, &ModuleStep::step);
-    const bool counts = before == "layers" || before == "experts" || before == "h";
-    if (known != nullptr && known->part == ModulePart::beside) return {};
-    if (known != nullptr) {
-      part = known->part;
+    const auto list = std::exchange(before, known == nullptr ? std::nullopt : std::optional(known->part));
+    if (before == ModulePart::beside) return {};
+    if (before && before != ModulePart::layers) {
+      part = before;
       named.roles = roles_within(*part);
-      named.expert = step == "experts"            ? std::optional(true)
-                     : step.starts_with("shared") ? std::optional(false)
-                                                  : std::nullopt;
-    } else if (counts && quantity::is_number(step) && before != "experts") {
+      named.expert = part == ModulePart::experts          ? std::optional(true)
+                     : part == ModulePart::shared_experts ? std::optional(false)
+                                                          : std::nullopt;
+    } else if (list == ModulePart::layers && quantity::is_number(step)) {
       part = ModulePart::layer;
       named.roles = roles_within(*part);
       auto digits = step;
       named.layer = quantity::take_number<std::int64_t>(digits);
-    } else if (counts) {
+    } else if (is_list(list)) {
       if (!quantity::is_number(step) && !quantity::contains(any_number, step)) return {};
-    } else if (part || before.empty() || !words_of_module(step).empty()) {
+    } else if (!before && (part || first || !words_of_module(step).empty())) {
       named.roles = roles_called(step);
       if (part) named.roles &= roles_within(*part);
     }
-    named.whole_mlp = step == "mlp";
-    before = step;
+    named.whole_mlp = before == ModulePart::mlp;
+    named.beside_mlp = part == ModulePart::layer;
+    first = false;
   }
   return named;
 }

@@ -20,7 +20,10 @@ struct NamedModules {
   std::optional<bool> expert = std::nullopt;         ///< routed experts' alone, or all but theirs
   std::optional<std::int64_t> layer = std::nullopt;  ///< of that layer alone
   bool whole_mlp = false;
+  bool beside_mlp = false;  ///< in a layer, in none of its parts
 };
+
+NamedModules all_of_layers();
 
 /// Names are "model.layers.3.self_attn*", "*.mlp.shared_expert.*", "re:.*lm_head$" (compressed_tensors utils/match.py).
 NamedModules modules_named(std::string_view pattern);

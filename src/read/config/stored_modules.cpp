@@ -19,7 +19,6 @@ using nlohmann::json;
 
 /// compressed-tensors' word for every linear layer.
 constexpr std::string_view all_linear = "Linear";
-constexpr std::string_view any_layer = "mixer";
 
 constexpr Range widths{1, 64};
 constexpr Range sizes{0, 1 << 20};
@@ -56,19 +55,18 @@ std::vector<std::string> names_in(const ConfigObject& block, std::string_view ke
 }
 
 /// Families whose experts stand beside their MLP have the router there too (Gemma 4: "layers.0.router").
-bool routes_beside_mlp(const std::vector<std::string>& left) {
-  return std::ranges::any_of(left, [](const std::string& name) {
-    const auto steps = quantity::pieces_of(name, ".*");
-    return steps.size() > 2 && steps.back() == "router" && steps[steps.size() - 3] == "layers";
+bool routes_beside_mlp(const std::vector<spec::NamedModules>& left) {
+  return std::ranges::any_of(left, [](const spec::NamedModules& modules) {
+    return modules.beside_mlp && modules.roles == spec::RoleSet().set(static_cast<std::size_t>(spec::Role::router));
   });
 }
 
 void leave(const ConfigObject& block, spec::FileTensors& tensors) {
-  const auto left =
-      names_in(block, "ignore ?? exclude_modules ?? modules_to_not_convert ?? ignored_layers ?? llm_int8_skip_modules");
+  const auto left = quantity::mapped(
+      names_in(block, "ignore ?? exclude_modules ?? modules_to_not_convert ?? ignored_layers ?? llm_int8_skip_modules"),
+      spec::modules_named);
   const bool beside = routes_beside_mlp(left);
-  for (const std::string& name : left) {
-    auto modules = spec::modules_named(name);
+  for (spec::NamedModules modules : left) {
     if (modules.whole_mlp && beside) modules.expert = false;
     tensors.say(modules, Quant::bf16);
   }
@@ -77,7 +75,7 @@ void leave(const ConfigObject& block, spec::FileTensors& tensors) {
 /// ModelOpt's own algorithms go by its names; another quantizer's, that it narrows further, stay as they were elsewhere
 /// (vLLM quantization/modelopt.py, ModelOptMixedPrecisionConfig; nvidia/DeepSeek-V4-*-NVFP4, of FP8 in blocks).
 void say_layers(const json& layers, Quant elsewhere, spec::FileTensors& tensors) {
-  tensors.say(spec::modules_named(any_layer), elsewhere);
+  tensors.say(spec::all_of_layers(), elsewhere);
   for (const auto& [name, entry] : layers.items()) {
     const auto algorithm = entry.is_object() ? entry.find("quant_algo") : entry.end();
     if (!entry.is_object() || algorithm == entry.end() || !algorithm->is_string()) continue;
@@ -88,12 +86,12 @@ void say_layers(const json& layers, Quant elsewhere, spec::FileTensors& tensors)
 }
 
 void say_groups(const ConfigObject& block, const KeyText& text, spec::FileTensors& tensors) {
-  tensors.say(spec::modules_named(any_layer), Quant::bf16);
+  tensors.say(spec::all_of_layers(), Quant::bf16);
   for (const std::string& group : groups_of(text)) {
     const auto quant = quant_of_group(text, group);
     if (!quant) continue;
     for (const std::string& target : names_in(block, group + ".targets")) {
-      tensors.say(spec::modules_named(target == all_linear ? any_layer : std::string_view(target)), *quant);
+      tensors.say(target == all_linear ? spec::all_of_layers() : spec::modules_named(target), *quant);
     }
   }
 }
