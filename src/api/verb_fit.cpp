@@ -60,15 +60,22 @@ bool keeps_trainer(const std::vector<Given>& words, const spec::Question& questi
   return question.training.framework != spec::Framework::generic && !read::has_word(words, "framework");
 }
 
-/// Batch, length and recomputation as a change left them, where a trainer starts such a run with others.
+/// Batch, length and recomputation as a change left them, where a trainer starts such a run with others: more of the
+/// last is welcome.
 std::vector<spec::Word> kept_to_say(const spec::Question& changed, const spec::Question& run,
                                     const std::vector<Given>& words) {
   std::vector<spec::Word> terms;
-  for (const std::string_view name : {"seq", "micro_batch", "grad_accum", "recompute", "recompute_modules"}) {
+  const auto keep = [&](std::string_view name) {
     const read::Term& term = *read::find_term(name);
     auto left = term.show(changed);
-    const bool follows = term.name == "grad_accum" && read::has_word(words, "global_batch");
-    if (!follows && left != term.show(run)) terms.push_back({std::string(name), std::move(left)});
+    if (left != term.show(run)) terms.push_back({std::string(name), std::move(left)});
+  };
+  keep("seq");
+  keep("micro_batch");
+  if (!read::has_word(words, "global_batch")) keep("grad_accum");
+  if (changed.training.recompute.policy != spec::RecomputePolicy::none) {
+    keep("recompute");
+    keep("recompute_modules");
   }
   return terms;
 }

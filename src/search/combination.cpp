@@ -130,8 +130,8 @@ void Combinations::learn(const spec::Question& edited, const spec::Question& res
   const spec::Training& asked = restated.training;
   const bool is_known = std::ranges::any_of(learned_, [&](const Learned& each) { return each.is_of(edited); });
   if (is_known || looked.precision == asked.precision || looked.framework != asked.framework) return;
-  learned_.push_back({looked.framework, looked.method, edited.layout.sharding, looked.optimizer, looked.precision,
-                      asked.precision});
+  learned_.push_back(
+      {looked.framework, looked.method, edited.layout.sharding, looked.optimizer, looked.precision, asked.precision});
 }
 
 /// The verdict of a quick look, where it gains something. The same words ask the same, in whatever order their changes
