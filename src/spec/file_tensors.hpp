@@ -23,6 +23,7 @@ struct NamedModules {
   bool beside_mlp = false;  ///< in a layer, in none of its parts
 };
 
+/// Every matrix of every layer.
 NamedModules all_of_layers();
 
 /// Names are "model.layers.3.self_attn*", "*.mlp.shared_expert.*", "re:.*lm_head$" (compressed_tensors utils/match.py).
