@@ -57,8 +57,7 @@ std::string written_out(CodePoint character, Medium medium) {
 
 }  // namespace
 
-std::string shown(std::string_view text, Medium medium) {
-  std::string safe;
+void append_shown(std::string& safe, std::string_view text, Medium medium) {
   const bool quotes = medium == Medium::csv && text.find_first_of(",\"\n\r") != std::string_view::npos;
   if (quotes) safe += '"';
   while (true) {
@@ -81,6 +80,11 @@ std::string shown(std::string_view text, Medium medium) {
     }
   }
   if (quotes) safe += '"';
+}
+
+std::string shown(std::string_view text, Medium medium) {
+  std::string safe;
+  append_shown(safe, text, medium);
   return safe;
 }
 

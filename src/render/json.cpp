@@ -45,8 +45,7 @@ void JsonText::item() {
 
 void JsonText::key(std::string_view name) {
   item();
-  scalar(name);
-  text_ += ": ";
+  text_.append("\"").append(name).append("\": ");
 }
 
 void JsonText::scalar(std::int64_t value) { text_ += fmt::format_int(value).c_str(); }
@@ -57,7 +56,11 @@ void JsonText::scalar(double value) {
   text_ += nlohmann::json(value).dump();
 }
 
-void JsonText::scalar(std::string_view value) { text_.append("\"").append(shown(value, Medium::json)).append("\""); }
+void JsonText::scalar(std::string_view value) {
+  text_ += '"';
+  append_shown(text_, value, Medium::json);
+  text_ += '"';
+}
 
 void JsonText::word(std::string_view words) {
   std::string id(words);
