@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <exception>
 #include <functional>
+#include <numeric>
 #include <utility>
 
 namespace llmcalc::search {
@@ -49,16 +50,20 @@ Combinations::Path Combinations::longer(Path path, const Change& change, std::si
   return path << bits_of_change | number << bits_of_step | step;
 }
 
-/// Changes of a path as far as they matter to something: \p keep returns what stays of one, and 0 where nothing does.
+/// Changes of a path as far as they matter to something, in whatever order they were made: \p keep returns what stays
+/// of one, and 0 where nothing does.
 template <class Keep>
 Combinations::Path Combinations::kept_of(Path path, Keep keep) const {
-  Path kept = 0;
-  for (std::size_t at = most_together; at-- > 0;) {
-    const Path made = path >> (at * bits_of_change) & ((Path{1} << bits_of_change) - 1);
-    const Path part = made == 0 ? 0 : keep(changes_[(made >> bits_of_step) - 1], made);
-    if (part != 0) kept = kept << bits_of_change | part;
+  constexpr Path whole = (Path{1} << bits_of_change) - 1;
+  std::array<Path, most_together> parts{};
+  for (Path& part : parts) {
+    const Path made = path & whole;
+    if (made != 0) part = keep(changes_[(made >> bits_of_step) - 1], made);
+    path >>= bits_of_change;
   }
-  return kept;
+  std::ranges::sort(parts);
+  const auto behind = [](Path kept, Path part) { return kept << bits_of_change | part; };
+  return std::accumulate(parts.begin(), parts.end(), Path{0}, behind);
 }
 
 /// The changes of a path after which other weights and states rest on the accelerator.
@@ -75,17 +80,29 @@ Combinations::Path Combinations::of_passes(Path path) const {
   });
 }
 
+/// Another run to the same question, of which changes touch the training, the layout and the accelerator alone: most of
+/// the rest is text.
+void Combinations::Made::become(const Made& run) {
+  question.training = run.question.training;
+  question.layout = run.question.layout;
+  const auto id = [](const Made& made) -> std::string_view { return made.question.gpu ? made.question.gpu->id : ""; };
+  if (id(*this) != id(run)) question.gpu = run.question.gpu;
+  terms = run.terms;
+  change = run.change;
+  cost = run.cost;
+  path = run.path;
+  is_whole = true;
+}
+
 /// A change that cannot be made, as one to numbers too large to count, is none, and leaves the run as it was unless it
-/// throws. What was made at a depth before makes room for this: most of a question is text, which is copied for a tenth
-/// of what new text costs, and not at all where it is the same run.
+/// throws. What was made at a depth before makes room for this, and is not copied where it is the same run.
 const Combinations::Made* Combinations::apply(const Made& run, const Change& change, std::size_t step,
                                               std::size_t depth) {
   const Path path = longer(run.path, change, step);
   if (impossible_.contains(path)) return nullptr;
   Made& made = made_[depth];
   if (made.is_whole && made.path == path) return &made;
-  const bool is_copy = made.is_whole && made.path == run.path;
-  if (!is_copy) made = run;
+  if (!made.is_whole || made.path != run.path) made.become(run);
   try {
     if (change.apply(made, larger_, step)) {
       made.path = path;
@@ -140,8 +157,8 @@ std::optional<VerdictKind>& Combinations::looked_at(const Made& run) {
   const auto [seen, is_new] = looked_.try_emplace(said(run));
   if (!is_new) return seen->second;
   if (const auto looked = look(run.question)) {
-    resting_.try_emplace(of_states(run.path), looked->need.at_rest);
-    kept_.try_emplace(of_passes(run.path), looked->need.kept);
+    resting_.insert_or_assign(of_states(run.path), looked->need.at_rest);
+    kept_.insert_or_assign(of_passes(run.path), looked->need.kept);
     if (gains(looked)) seen->second = looked->verdict;
   }
   return seen->second;

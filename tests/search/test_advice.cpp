@@ -102,6 +102,27 @@ TEST_CASE("what states need is part of the need, and stays where a change leaves
   }
 }
 
+TEST_CASE("what passes keep stays where only states rest otherwise, and over however many ranks", "[search]") {
+  search::Probe probe;
+  const auto larger = some_larger();
+  for (const auto& line : too_large) {
+    INFO(line);
+    const auto run = question(line);
+    for (const auto& change : search::all_changes()) {
+      if (!search::leaves_passes(change.kind) && !change.makes_room) continue;
+      auto before = change.makes_room ? std::nullopt : probe.need(run);
+      for (std::size_t step = 0; step < change.steps(run, larger); ++step) {
+        search::Changed changed{run, {}, {}, {}};
+        if (!change.apply(changed, larger, step)) continue;
+        INFO(changed.change);
+        const auto after = probe.need(changed.question);
+        if (!before) before = after;
+        CHECK((after && after->kept >= before->kept));
+      }
+    }
+  }
+}
+
 TEST_CASE("every advice, typed behind the question, needs what it promised and fits") {
   for (const std::string& line : too_large) {
     const auto told = advised(line, some_larger);

@@ -38,6 +38,7 @@ class Combinations {
         takes_tight_(takes_tight),
         probe_(probe) {
     another_tight_.verdict = trust::VerdictKind::tight;
+    made_.fill(start_);
   }
 
   /// The smallest set that fits of those in which the change at `last` is the dearest, at most four together, and
@@ -59,7 +60,9 @@ class Combinations {
 
   struct Made : Changed {
     Path path = 0;
-    bool is_whole = false;  ///< what the path makes, and no storage alone
+    bool is_whole = false;  ///< what the path makes
+
+    void become(const Made& run);
   };
 
   /// Number formats that follow from other words of an edited run, as accelerate's FSDP2 trains fp32 weights.
