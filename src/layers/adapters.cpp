@@ -8,12 +8,6 @@ namespace llmcalc::layers {
 using quantity::bytes;
 using quantity::product;
 
-namespace {
-
-constexpr std::string_view adapter_a = "adapter A";
-
-}  // namespace
-
 /// A trained product of `rows x columns` that keeps its input, and multiplies in its type: autocast alone narrows it.
 /// Both gradients read that of the result. Thin as it is, memory mostly bounds it.
 Value BlockBuilder::adapter_product(const Value& x, std::string_view name, std::int64_t columns, const Copies& copies) {
@@ -115,7 +109,7 @@ Value BlockBuilder::adapted(const Value& x, const Value& y, const Matrix& matrix
   const std::int64_t rank = context_.rank_of(matrix.role);
   const Value base = decomposed ? decomposed_base(in, y, experts) : y;
   if (decomposed) share_with_ranks(matrix.columns, experts);
-  const Value low = adapter_product(in, adapter_a, rank, experts);
+  const Value low = adapter_product(in, "adapter A", rank, experts);
   share_with_ranks(product(matrix.rows, rank), experts);
   overwrite_input(matrix, in);
   const Value high = adapter_product(low, "adapter B", y.columns, experts);
@@ -146,12 +140,13 @@ Value BlockBuilder::adapted_constant(const Value& x, const Value& y, const Matri
 
 /// The function that runs q, k and v, or the MLP, writes the gradient of its input over the input, which it has read by
 /// then; that of the output projection does not (unsloth kernels/fast_lora.py, LoRA_QKV.backward: out = X; LoRA_W). Of
-/// the matrices that read the input the last one's backward pass is the first, and stands for the function.
+/// the adapters that read the input the last one's backward pass is the first, and stands for the function.
 void BlockBuilder::overwrite_input(const Matrix& matrix, const Value& x) {
   if (!context_.profile.adapters.in_place || spec::use_of(matrix.role) == spec::Use::attention_out) return;
   Op* last = nullptr;
   for (Op& op : block_.ops) {
-    if (op.name != adapter_a || op.inputs[0] != x.id) continue;
+    const bool is_adapter = op.weight != no_weight && block_.weights[op.weight].adapter;
+    if (!is_adapter || op.inputs[0] != x.id) continue;
     if (last != nullptr) last->saved = {};
     last = &op;
   }

@@ -123,6 +123,41 @@ TEST_CASE("what passes keep stays where only states rest otherwise, and over how
   }
 }
 
+TEST_CASE("a micro-batch of fewer or shorter sequences needs no more, in every trainer", "[search]") {
+  search::Probe probe;
+  int asked = 0;
+  const auto ask = [&](const spec::Question& run, const search::Change& change) {
+    std::optional<search::Probed> longer;
+    for (std::size_t step = 0; step < change.steps(run, {}); ++step) {
+      search::Changed changed{run, {}, {}, {}};
+      if (!change.apply(changed, {}, step)) continue;
+      CAPTURE(changed.change, step);
+      const auto shorter = probe.need(changed.question);
+      if (longer && shorter) CHECK(shorter->accelerator <= longer->accelerator);
+      if (longer && shorter) CHECK(shorter->host <= longer->host);
+      longer = shorter;
+      ++asked;
+    }
+  };
+  const auto ask_both = [&](const std::string& line) {
+    CAPTURE(line);
+    const auto run = restated(line, {});
+    for (const auto& change : search::all_changes()) {
+      using enum search::ChangeKind;
+      if (run && (change.kind == micro_batch || change.kind == sequence)) ask(run->question, change);
+    }
+  };
+  for (const auto& framework : test::words_for<spec::Framework>()) {
+    for (const std::string model : {"llama-3-8b", "mixtral-8x7b", "gemma-2-9b", "qwen2.5-vl-7b", "mamba-2.8b"}) {
+      for (const std::string how : {"full", "lora", "qlora", "lora --gpus 8", "full --gpus 8"}) {
+        ask_both("--seq 8192 --micro-batch 8 --gpu h100-sxm --framework " + framework + " --model " + model +
+                 " --method " + how);
+      }
+    }
+  }
+  CHECK(asked > 3500);
+}
+
 TEST_CASE("every advice, typed behind the question, needs what it promised and fits") {
   for (const std::string& line : too_large) {
     const auto told = advised(line, some_larger);
