@@ -25,7 +25,7 @@ enum class Medium {
 /// The text as valid UTF-8 of which nothing is obeyed: controls, marks of direction and bytes that are not UTF-8 are
 /// written out ("\x1B", "\u202E"), in JSON as its escapes and U+FFFD.
 std::string shown(std::string_view text, Medium medium);
-/// The same, behind what is there.
+/// Behind what is there.
 void append_shown(std::string& to, std::string_view text, Medium medium);
 
 /// Lines of a screen as that text may be shown which holds foreign parts already laid out.

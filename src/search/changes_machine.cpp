@@ -215,9 +215,9 @@ bool sequence_parallel(Changed& run, Larger, std::size_t step) {
 bool tensor_parallel(Changed& run, Larger, std::size_t step) {
   const std::int64_t times = std::int64_t{2} << step;
   auto& layout = run.question.layout;
-  if (!take_from_replicas(run.question, times)) return false;
-  layout.tp = quantity::product(layout.tp, times);
-  if (layout.tp > spec::most_tensor_ranks(run.question.gpu)) return false;
+  const std::int64_t tp = quantity::product(layout.tp, times);
+  if (tp > spec::most_tensor_ranks(run.question.gpu) || !take_from_replicas(run.question, times)) return false;
+  layout.tp = tp;
   layout.sp = true;
   std::vector<spec::Word> terms{{"tp", std::to_string(layout.tp)}, {"sp", "1"}};
   if (run.question.model.shape.moe.experts > 0) terms.push_back({"etp", std::to_string(layout.etp)});

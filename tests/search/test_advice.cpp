@@ -1,14 +1,16 @@
 // Advice is what a person can type: every flag, appended to the question, gives the figure that was promised.
-#include "../answer/asking.hpp"
 #include "catch.hpp"
-#include "llmcalc/quantity/error.hpp"
-#include "search/advice.hpp"
 #include "search/inner/changes.hpp"
+#include "too_large.hpp"
 
 #include <random>
 
 using namespace llmcalc;
+using test::options_of;
 using test::question;
+using test::restated;
+using test::some_larger;
+using test::too_large;
 using trust::VerdictKind;
 
 namespace {
@@ -18,22 +20,6 @@ struct Told : search::Advised {
   answer::Verdict verdict;
 };
 
-std::string options_of(const std::vector<spec::Word>& terms) {
-  std::string options;
-  for (auto [term, value, _] : terms) {
-    std::ranges::replace(term, '_', '-');
-    options += " --" + term + " " + value;
-  }
-  return options;
-}
-
-/// Changed terms typed behind the line.
-std::optional<search::Restated> restated(const std::string& line, const std::vector<spec::Word>& terms) try {
-  return search::Restated{question(line + options_of(terms)), [terms] { return terms; }};
-} catch (const quantity::BadInput&) {
-  return std::nullopt;
-}
-
 Told advised(const std::string& line, const search::LargerAccelerators& larger = {}) {
   const auto run = question(line);
   const auto estimate = answer::estimate(run);
@@ -41,122 +27,12 @@ Told advised(const std::string& line, const search::LargerAccelerators& larger =
   return {search::advise(run, larger, restate, estimate), estimate.verdict};
 }
 
-std::vector<spec::ProposedAccelerator> some_larger() {
-  const auto proposed = [](const spec::Accelerator& gpu) {
-    return spec::ProposedAccelerator(gpu.memory_usable, [gpu] { return gpu; });
-  };
-  const read::Catalogue catalogue;
-  return {proposed(catalogue.accelerator("h200-sxm", "test").accelerator),
-          proposed(catalogue.accelerator("b200-sxm", "test").accelerator)};
-}
-
 bool has_options(const search::Advised& told, std::string_view options) {
   return std::ranges::any_of(
       told.changes, [&](const auto& advice) { return options_of(advice.terms).find(options) != std::string::npos; });
 }
 
-// One question for every way in which a run can be too large.
-const std::string too_large[] = {
-    "--model llama-3-8b --framework torch --sharding fsdp1 --gpu rtx-4090:8 --seq 1k --recompute full "
-    "--save-checkpoint full",
-    "--model llama-3-8b --dtype mixed-bf16 --gpu a100-80-sxm",
-    "--model llama-3-8b --dtype bf16 --framework hf --micro-batch 4 --gpu h100-sxm",
-    "--model llama-3-8b --dtype bf16 --framework hf --micro-batch 6 --seq 8192 --gpu h200-sxm",
-    "--model llama-2-7b --dtype bf16 --framework hf --attention eager --seq 4096 --gpu h100-sxm",
-    "--model gpt2-xl --dtype mixed-bf16 --framework hf --micro-batch 12 --seq 1024 --gpu rtx-4090",
-    "--model llama-2-70b --dtype bf16 --framework megatron --tp 8 --sp 1 --gpus 64 --grad-accum 8 --gpu h100-sxm",
-    "--model llama-2-13b --dtype bf16 --framework deepspeed --gpus 8 --dp 8 --gpu a100-40-sxm",
-    "--model llama-2-70b --dtype bf16 --framework deepspeed --gpus 8 --dp 2 --pp 4 --sharding zero1 --gpu h100-sxm",
-    "--model mistral-7b --dtype bf16 --framework torchtune --micro-batch 64 --gpus 4 --gpu a100-40-sxm",
-    "--model llama-2-13b --dtype bf16 --framework torch --gpus 8 --dp 8 --sharding ddp --gpu a100-80-sxm",
-    "--model mixtral-8x7b --dtype bf16 --framework torchtitan --gpus 8 --sharding ddp --gpu h100-sxm",
-    "--model llama-3-8b --dtype bf16 --framework hf --method lora --lora-rank 16 --micro-batch 8 --gpu rtx-4090",
-    "--model llama-3-8b --dtype bf16 --framework ms-swift --method full --algorithm dpo --recompute full --gpu "
-    "a100-80-sxm",
-    "--model llama-3-8b --dtype bf16 --framework ms-swift --method full --recompute none --algorithm ppo --gpu "
-    "h100-sxm",
-    "--model llama-3-8b --dtype bf16 --framework hf --method prefix --micro-batch 32 --seq 2048 --gpu a100-40-sxm",
-    "--model gpt2-xl --dtype bf16 --framework megatron --recompute selective --recompute-modules mlp --micro-batch 64"
-    " --seq 1024 --gpu a100-40-sxm",
-};
-
 }  // namespace
-
-TEST_CASE("what states need is part of the need, and stays where a change leaves them alone", "[search]") {
-  search::Probe probe;
-  const auto larger = some_larger();
-  for (const auto& line : too_large) {
-    INFO(line);
-    const auto run = question(line);
-    const auto before = probe.need(run);
-    CHECK((before && before->at_rest > quantity::Bytes{} && before->at_rest <= before->accelerator));
-    for (const auto& change : search::all_changes()) {
-      for (std::size_t step = 0; search::leaves_states(change.kind) && step < change.steps(run, larger); ++step) {
-        search::Changed changed{run, {}, {}, {}};
-        if (!change.apply(changed, larger, step)) continue;
-        INFO(changed.change);
-        const auto after = probe.need(changed.question);
-        CHECK((after && after->at_rest == before->at_rest));
-      }
-    }
-  }
-}
-
-TEST_CASE("what passes keep stays where only states rest otherwise, and over however many ranks", "[search]") {
-  search::Probe probe;
-  const auto larger = some_larger();
-  for (const auto& line : too_large) {
-    INFO(line);
-    const auto run = question(line);
-    for (const auto& change : search::all_changes()) {
-      if (!search::leaves_passes(change.kind) && !change.makes_room) continue;
-      auto before = change.makes_room ? std::nullopt : probe.need(run);
-      for (std::size_t step = 0; step < change.steps(run, larger); ++step) {
-        search::Changed changed{run, {}, {}, {}};
-        if (!change.apply(changed, larger, step)) continue;
-        INFO(changed.change);
-        const auto after = probe.need(changed.question);
-        if (!before) before = after;
-        CHECK((after && after->kept >= before->kept));
-      }
-    }
-  }
-}
-
-TEST_CASE("a micro-batch of fewer or shorter sequences needs no more, in every trainer", "[search]") {
-  search::Probe probe;
-  int asked = 0;
-  const auto ask = [&](const spec::Question& run, const search::Change& change) {
-    std::optional<search::Probed> longer;
-    for (std::size_t step = 0; step < change.steps(run, {}); ++step) {
-      search::Changed changed{run, {}, {}, {}};
-      if (!change.apply(changed, {}, step)) continue;
-      CAPTURE(changed.change, step);
-      const auto shorter = probe.need(changed.question);
-      if (longer && shorter) CHECK(shorter->accelerator <= longer->accelerator);
-      if (longer && shorter) CHECK(shorter->host <= longer->host);
-      longer = shorter;
-      ++asked;
-    }
-  };
-  const auto ask_both = [&](const std::string& line) {
-    CAPTURE(line);
-    const auto run = restated(line, {});
-    for (const auto& change : search::all_changes()) {
-      using enum search::ChangeKind;
-      if (run && (change.kind == micro_batch || change.kind == sequence)) ask(run->question, change);
-    }
-  };
-  for (const auto& framework : test::words_for<spec::Framework>()) {
-    for (const std::string model : {"llama-3-8b", "mixtral-8x7b", "gemma-2-9b", "qwen2.5-vl-7b", "mamba-2.8b"}) {
-      for (const std::string how : {"full", "lora", "qlora", "lora --gpus 8", "full --gpus 8"}) {
-        ask_both("--seq 8192 --micro-batch 8 --gpu h100-sxm --framework " + framework + " --model " + model +
-                 " --method " + how);
-      }
-    }
-  }
-  CHECK(asked > 3500);
-}
 
 TEST_CASE("every advice, typed behind the question, needs what it promised and fits") {
   for (const std::string& line : too_large) {
