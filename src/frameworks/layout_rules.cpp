@@ -81,6 +81,12 @@ bool shards_by_deepspeed(const LayoutUse& use) {
 
 bool offloads_inputs_alone(const spec::Training& training) { return row_of(training.framework).offloads_inputs_alone; }
 
+/// XLA places any array, and a textbook run may have it as it likes.
+bool offloads_shards(const spec::Training& training) {
+  const FrameworkRow& row = row_of(training.framework);
+  return !row.under_xla && row.states != StateRecipe::textbook;
+}
+
 bool quantizes_on_one(const spec::Training& training) { return row_of(training.framework).quantizes_on_one; }
 
 /// ZeRO-Infinity belongs to stage 3 of DeepSpeed (Rajbhandari et al. 2021, arXiv:2104.07857); a textbook run may have
