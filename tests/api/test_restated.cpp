@@ -142,7 +142,7 @@ TEST_CASE("every option of a run, said again as the answer shows it, is the same
        with({{"method", "prefix"}}),
        with({{"method", "adalora"}}),
        with({{"optimizer", "galore-adamw-8bit"}}),
-       with({{"framework", "deepspeed"}, {"offload", "optimizer"}}),
+       with({{"framework", "deepspeed"}, {"sharding", "zero1"}, {"offload", "optimizer"}}),
        {{"model", "llama-3.1-8b"}, {"gpu", "h100-sxm"}},
        with({{"framework", "megatron"}, {"recompute", "selective"}}),
        with({{"framework", "megatron"}, {"compute", "fp8"}}),
