@@ -74,13 +74,16 @@ class Adviser {
  public:
   Adviser(const Question& question, const Capacity& present) : question_(question), present_(present) {}
 
-  /// A change that makes room for shorter requests alone is told with their context, where there is no room for any
-  /// now. \return  whether it keeps what was asked
+  /// A change that makes room for shorter requests alone is told with their context, where there is no room for any now
+  /// or nobody said how long several are. \return  whether it keeps what was asked
   bool try_change(const Question& changed, const std::string& change, const std::string& cost, int parts = 1) {
     Weighed weighed = weighed_as_asked(changed, change, cost);
-    if (!weighed.candidate.starts && present_.max_context == 0) {
+    const bool none_now = present_.max_context == 0;
+    const spec::Load& load = question_.serving.load;
+    const bool may_shorten = load.context == 0 && load.concurrency > 1;
+    if (none_now ? !weighed.candidate.starts : may_shorten && !weighed.keeps()) {
       const std::int64_t context = longest(capacity_of(deploy(changed)));
-      if (context >= shortest_context)
+      if (context >= (none_now ? shortest_context : conversation))
         weighed = shorter(changed, context - context % shortest_context, change + " ", cost + ", shorter requests");
       if (weighed.candidate.starts) weighed.parts = parts;
     }
@@ -140,9 +143,12 @@ class Adviser {
     take_if_better(std::move(weighed));
   }
 
+  /// Requests as long as there is room for, where there is none for those that are, and of which all run at once, where
+  /// nobody said how long they are.
   void context() {
-    if (present_.max_concurrency > 0 || present_.max_context == 0) return;
     const std::int64_t context = longest(present_);
+    const bool is_of_all = context < present_.max_context;
+    if (present_.max_context == 0 || (present_.max_concurrency > 0 && !is_of_all)) return;
     Weighed weighed = shorter(question_, context, "", "shorter requests");
     weighed.shortens_only = true;
     take_if_better(std::move(weighed));
