@@ -390,17 +390,4 @@ std::vector<Candidate> advise(const ServingAnswer& answer,
   return std::move(adviser).take();
 }
 
-std::vector<CardAnswer> ask_cards(const Question& question, const std::vector<spec::Accelerator>& cards) {
-  std::vector<CardAnswer> answers;
-  Question changed = question;
-  const std::int64_t context = deploy(question).setup.context;
-  for (const spec::Accelerator& gpu : cards) {
-    changed.gpu = gpu;
-    const Deployment deployment = deploy(changed);
-    const auto requests = question.serving.load.concurrency;
-    answers.push_back({gpu.id, fits(deployment, std::max(deployment.setup.context, context), requests)});
-  }
-  return answers;
-}
-
 }  // namespace llmcalc::serving
