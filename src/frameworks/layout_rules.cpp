@@ -87,6 +87,14 @@ bool offloads_shards(const spec::Training& training) {
   return !row.under_xla && row.states != StateRecipe::textbook;
 }
 
+bool splits_by_accelerate(const spec::Training& training) { return row_of(training.framework).splits_by_accelerate; }
+
+bool cuts_by_accelerate(const LayoutUse& use) {
+  const auto sharding = use.layout.sharding;
+  if (use.layout.cp_exchange == spec::ContextExchange::all_to_all) return hands_to_deepspeed(use.training, sharding);
+  return sharding == Sharding::fsdp2 || sharding == Sharding::hsdp;
+}
+
 bool quantizes_on_one(const spec::Training& training) { return row_of(training.framework).quantizes_on_one; }
 
 /// ZeRO-Infinity belongs to stage 3 of DeepSpeed (Rajbhandari et al. 2021, arXiv:2104.07857); a textbook run may have

@@ -30,6 +30,7 @@ using enum MemoryRuns;
 namespace profile {}
 namespace splits_models {}
 namespace offloads_inputs_alone {}
+namespace splits_by_accelerate {}
 namespace quantizes_on_one {}
 namespace otherwise {}
 

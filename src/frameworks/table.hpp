@@ -116,6 +116,7 @@ struct FrameworkRow : Abilities {
   bool asks_for_batch = false;          ///< its user has to say how many sequences a step has
   bool quantizes_on_one = false;        ///< a quantized model is trained on one accelerator alone
   bool offloads_inputs_alone = false;   ///< of activations what recomputed layers begin with leaves the accelerator
+  bool splits_by_accelerate = false;    ///< sequences are cut by accelerate, and not by the trainer
   MemoryRuns memory_runs = MemoryRuns::other_torch;
 };
 
