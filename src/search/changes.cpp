@@ -78,9 +78,9 @@ std::size_t smaller_micro_batches(const spec::Question& question, Larger) {
   return count;
 }
 
-bool smaller_moments(Changed& run, Larger, std::size_t step) {
+bool smaller_moments(Changed& run, Larger, std::size_t) {
   auto& training = run.question.training;
-  if (step > 0 || training.optimizer != spec::Optimizer::adamw) return false;
+  if (training.optimizer != spec::Optimizer::adamw) return false;
   training.optimizer = spec::Optimizer::adamw_8bit;
   training.precision.moments = formats::Dtype::int8;
   say(run, {{"optimizer", "adamw-8bit"}}, "optimizer states in 8 bits",
@@ -88,9 +88,9 @@ bool smaller_moments(Changed& run, Larger, std::size_t step) {
   return true;
 }
 
-bool precomputed_reference(Changed& run, Larger, std::size_t step) {
+bool precomputed_reference(Changed& run, Larger, std::size_t) {
   auto& training = run.question.training;
-  if (step > 0 || training.reference != spec::Reference::model || training.makes_samples()) return false;
+  if (training.reference != spec::Reference::model || training.makes_samples()) return false;
   training.reference = spec::Reference::precomputed;
   say(run, {{"reference", "precomputed"}}, "log-probabilities of the reference are stored before training",
       "time: the reference runs over all data first (trl dpo_config.py, precompute_ref_log_probs)");
@@ -105,28 +105,24 @@ bool chunked_loss(Changed& run) {
   return true;
 }
 
-bool flash_attention(Changed& run, Larger, std::size_t step) {
-  auto& kernel = run.question.training.attention;
-  if (step > 0 || kernel != spec::AttentionKernel::eager) return false;
-  kernel = spec::AttentionKernel::flash;
+bool flash_attention(Changed& run, Larger, std::size_t) {
+  run.question.training.attention = spec::AttentionKernel::flash;
   say(run, {{"attention", "flash"}}, "attention in one kernel that keeps no scores",
       "nothing: the same result, faster (Dao et al. 2022, arXiv:2205.14135)");
   return true;
 }
 
-bool fused_optimizer(Changed& run, Larger, std::size_t step) {
-  auto& training = run.question.training;
-  if (step > 0 || training.optimizer_impl != spec::OptimizerImpl::foreach) return false;
-  training.optimizer_impl = spec::OptimizerImpl::fused;
+bool fused_optimizer(Changed& run, Larger, std::size_t) {
+  run.question.training.optimizer_impl = spec::OptimizerImpl::fused;
   say(run, {{"optimizer_impl", "fused"}}, "an optimizer step without a temporary for each parameter",
       "nothing: the same update in one kernel (torch.optim, fused=True)");
   return true;
 }
 
-bool smaller_loss(Changed& run, Larger, std::size_t step) {
+bool smaller_loss(Changed& run, Larger, std::size_t) {
   auto& loss = run.question.training.loss;
   const auto& can = frameworks::row_of(run.question.training.framework).losses;
-  if (step > 0 || run.question.layout.tp > 1 || loss == spec::Loss::fused_linear) return false;
+  if (run.question.layout.tp > 1 || loss == spec::Loss::fused_linear) return false;
   if (!can.has(spec::Loss::fused_linear)) {
     return can.has(spec::Loss::chunked) && loss != spec::Loss::chunked && chunked_loss(run);
   }
@@ -221,10 +217,10 @@ bool narrow_beside(Changed& run) {
 }
 
 /// A frozen base in 16 bits, of trainers that load it in 32.
-bool narrow_base(Changed& run, Larger, std::size_t step) {
+bool narrow_base(Changed& run, Larger, std::size_t) {
   auto& precision = run.question.training.precision;
   const bool adapts = spec::has_low_rank(run.question.training.method);
-  if (step > 0 || !adapts || precision.compute != formats::Dtype::bf16) return false;
+  if (!adapts || precision.compute != formats::Dtype::bf16) return false;
   if (precision.unquantized == formats::Dtype::fp32) return narrow_beside(run);
   if (precision.weights != formats::Dtype::fp32) return false;
   precision.weights = formats::Dtype::bf16;
@@ -235,20 +231,19 @@ bool narrow_base(Changed& run, Larger, std::size_t step) {
 }
 
 /// Adapters beside attention alone, of a mixture whose every expert would have some.
-bool attention_adapters(Changed& run, Larger, std::size_t step) {
+bool attention_adapters(Changed& run, Larger, std::size_t) {
   auto& training = run.question.training;
-  const bool has_some = spec::has_low_rank(training.method) && run.question.model.shape.moe.experts > 0;
   auto& targets = training.adapter.targets;
-  if (step > 0 || !has_some || std::ranges::none_of(targets, reaches_experts)) return false;
+  if (!spec::has_low_rank(training.method) || std::ranges::none_of(targets, reaches_experts)) return false;
   targets = {"q", "k", "v", "o"};
   say(run, {{"lora_targets", "q,k,v,o"}}, "adapters beside attention, none in the experts",
       "another result: what experts know stays as it is (peft, target_modules)");
   return true;
 }
 
-bool adapters(Changed& run, Larger, std::size_t step) {
+bool adapters(Changed& run, Larger, std::size_t) {
   auto& training = run.question.training;
-  if (step > 0 || training.method != spec::Method::full) return false;
+  if (training.method != spec::Method::full) return false;
   train_adapters(run.question, spec::Method::lora);
   std::vector<spec::Word> terms{{"method", "lora"}};
   name_adapter(terms);
@@ -258,10 +253,10 @@ bool adapters(Changed& run, Larger, std::size_t step) {
   return true;
 }
 
-bool quantization(Changed& run, Larger, std::size_t step) {
+bool quantization(Changed& run, Larger, std::size_t) {
   auto& training = run.question.training;
   const bool can = training.method == spec::Method::full || training.method == spec::Method::lora;
-  if (step > 0 || !can || formats::is_quantized(training.precision.weights)) return false;
+  if (!can || formats::is_quantized(training.precision.weights)) return false;
   const bool had_adapters = training.method == spec::Method::lora;
   const spec::Adapter present = training.adapter;
   train_adapters(run.question, spec::Method::qlora);
@@ -276,30 +271,79 @@ bool quantization(Changed& run, Larger, std::size_t step) {
   return true;
 }
 
-template <std::size_t n>
-std::size_t steps(const spec::Question&, Larger) {
-  return n;
+bool always(const spec::Question&) { return true; }
+
+bool is_eager(const spec::Question& question) { return question.training.attention == spec::AttentionKernel::eager; }
+
+bool updates_by_list(const spec::Question& question) {
+  return question.training.optimizer_impl == spec::OptimizerImpl::foreach;
+}
+
+bool writes_checkpoints(const spec::Question& question) {
+  return question.training.save_checkpoint != spec::SaveCheckpoint::none;
+}
+
+bool has_reference(const spec::Question& question) { return question.training.reference != spec::Reference::none; }
+
+bool has_experts(const spec::Question& question) { return question.model.shape.moe.experts > 0; }
+
+bool splits(const spec::Question& question, frameworks::Parallelism way) {
+  return frameworks::row_of(question.training.framework).splits.has(way);
+}
+
+bool splits_models(const spec::Question& question) {
+  return frameworks::row_of(question.training.framework).space.splits_models;
+}
+
+bool splits_experts(const spec::Question& question) {
+  return splits_models(question) && has_experts(question) && splits(question, frameworks::Parallelism::experts);
+}
+
+/// The change to tensor parallelism does so by itself.
+bool leaves_sequences_whole(const spec::Question& question) {
+  const spec::Layout& layout = question.layout;
+  return layout.tp > 1 && !layout.sp && splits(question, frameworks::Parallelism::sequence);
+}
+
+bool is_recurrent(const spec::LayerKind& kind) {
+  return std::holds_alternative<spec::GatedDeltaNet>(kind.mixer) ||
+         std::holds_alternative<spec::StateSpace>(kind.mixer);
+}
+
+/// "Long sequences (8K+ tokens)": Megatron Core's Parallelism Strategies Guide. Ranks that share one exchange what
+/// attention reads, and few trainers pass the states of a recurrence on.
+bool splits_contexts(const spec::Question& question) {
+  constexpr std::int64_t shortest = 8192;
+  return question.training.seq >= shortest && splits(question, frameworks::Parallelism::context) &&
+         std::ranges::none_of(question.model.kinds, is_recurrent);
+}
+
+/// So many forms, where no change to a run makes or takes away what they ask for.
+template <std::size_t n, bool (*has_some)(const spec::Question&) = always>
+std::size_t steps(const spec::Question& question, Larger) {
+  return has_some(question) ? n : 0;
 }
 
 constexpr Change rows[] = {
-    {ChangeKind::kernel, steps<1>, flash_attention},  // the same result and no slower
-    {ChangeKind::optimizer_kernel, steps<1>, fused_optimizer},
+    {ChangeKind::kernel, steps<1, is_eager>, flash_attention},  // the same result and no slower
+    {ChangeKind::optimizer_kernel, steps<1, updates_by_list>, fused_optimizer},
     {ChangeKind::loss, steps<1>, smaller_loss},
-    {ChangeKind::checkpoint, steps<2>, spread_checkpoint},
+    {ChangeKind::checkpoint, steps<2, writes_checkpoints>, spread_checkpoint},
     {ChangeKind::base, steps<1>, narrow_base},  // as its checkpoint is published
-    {ChangeKind::sequence_parallel, steps<1>, sequence_parallel},
+    {ChangeKind::sequence_parallel, steps<1, leaves_sequences_whole>, sequence_parallel},
     {ChangeKind::sharding, steps<2>, shard_states},   // the same result and as much communication
     {ChangeKind::sharding, steps<2>, shard_weights},  // the same result, later
     {ChangeKind::recompute, recomputes, recompute},
     {ChangeKind::micro_batch, smaller_micro_batches, smaller_micro_batch},
-    {ChangeKind::reference, steps<1>, precomputed_reference},
+    {ChangeKind::reference, steps<1, has_reference>, precomputed_reference},
     {ChangeKind::sequence, shorter_sequences, shorter_sequence},
     {ChangeKind::offload, offloads, offload},
-    {ChangeKind::optimizer, steps<1>, smaller_moments},  // nearly the same result
-    {ChangeKind::tensor, steps<4>, tensor_parallel},     // the same result, spread another way
-    {ChangeKind::pipeline, steps<4>, pipeline},
-    {ChangeKind::experts, steps<4>, expert_parallel},
-    {ChangeKind::targets, steps<1>, attention_adapters},
+    {ChangeKind::optimizer, steps<1>, smaller_moments},                  // nearly the same result
+    {ChangeKind::context, steps<6, splits_contexts>, context_parallel},  // the same result, spread another way
+    {ChangeKind::tensor, steps<4, splits_models>, tensor_parallel},
+    {ChangeKind::pipeline, steps<4, splits_models>, pipeline},
+    {ChangeKind::experts, steps<4, splits_experts>, expert_parallel},
+    {ChangeKind::targets, steps<1, has_experts>, attention_adapters},
     {ChangeKind::method, steps<1>, adapters},  // another result
     {ChangeKind::method, steps<1>, quantization},
     {ChangeKind::sharding, doublings, more_accelerators, true},        // the same result for more money

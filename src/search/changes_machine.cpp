@@ -186,8 +186,7 @@ namespace {
 /// Fewer replicas make the same global batch in more micro-batches, unless the optimizer steps within each.
 bool take_from_replicas(spec::Question& question, std::int64_t times) {
   auto& layout = question.layout;
-  if (!frameworks::row_of(question.training.framework).space.splits_models || layout.dp % times != 0) return false;
-  if (spec::updates_in_backward(question.training.optimizer)) return false;
+  if (layout.dp % times != 0 || spec::updates_in_backward(question.training.optimizer)) return false;
   layout.dp /= times;
   question.training.grad_accum = quantity::product(question.training.grad_accum, times);
   return true;
@@ -202,13 +201,23 @@ std::vector<spec::Word> with_batch(std::vector<spec::Word> terms, const spec::Qu
 
 }  // namespace
 
-bool sequence_parallel(Changed& run, Larger, std::size_t step) {
+bool sequence_parallel(Changed& run, Larger, std::size_t) {
   auto& layout = run.question.layout;
-  const auto& splits = frameworks::row_of(run.question.training.framework).splits;
-  if (step > 0 || layout.tp == 1 || layout.sp || !splits.has(frameworks::Parallelism::sequence)) return false;
+  if (layout.tp == 1 || layout.sp) return false;
   layout.sp = true;
   say(run, {{"sp", "1"}}, "norms, dropout and what they keep cut along the sequence",
       "little: the same traffic, as gathers and scatters (Korthikanti et al. 2022, arXiv:2205.05198 section 4.2)");
+  return true;
+}
+
+bool context_parallel(Changed& run, Larger, std::size_t step) {
+  const std::int64_t times = std::int64_t{2} << step;
+  auto& layout = run.question.layout;
+  if (!take_from_replicas(run.question, times)) return false;
+  layout.cp = quantity::product(layout.cp, times);
+  say(run, with_batch({{"cp", std::to_string(layout.cp)}}, run.question),
+      fmt::format("each sequence cut over {} accelerators", layout.cp),
+      "time: keys and values, or heads, travel between them (Liu et al. 2023, arXiv:2310.01889)");
   return true;
 }
 
@@ -227,12 +236,9 @@ bool tensor_parallel(Changed& run, Larger, std::size_t step) {
 }
 
 bool expert_parallel(Changed& run, Larger, std::size_t step) {
-  const auto& row = frameworks::row_of(run.question.training.framework);
-  const std::int64_t experts = run.question.model.shape.moe.experts;
   auto& layout = run.question.layout;
   const std::int64_t ep = quantity::product(layout.ep, std::int64_t{2} << step);
-  const bool can = row.space.splits_models && row.splits.has(frameworks::Parallelism::experts);
-  if (!can || experts == 0 || experts % ep != 0) return false;
+  if (run.question.model.shape.moe.experts % ep != 0) return false;
   layout.ep = ep;
   say(run, {{"ep", std::to_string(ep)}, {"etp", std::to_string(layout.etp)}},
       fmt::format("experts spread over {} accelerators", ep),

@@ -309,7 +309,7 @@ bool Combinations::extend(Set& set, std::size_t below, std::size_t missing, cons
   }
   for (std::size_t i = 0; i < below; ++i) {
     const Change& change = changes_[i];
-    const bool clashes = change.kind == last.kind ||
+    const bool clashes = has_no_form_[i] || change.kind == last.kind ||
                          std::ranges::any_of(set, [&](const Change* other) { return other->kind == change.kind; });
     if (clashes || (!set.empty() && set.back() >= &change)) continue;
     set.push_back(&change);
@@ -321,6 +321,7 @@ bool Combinations::extend(Set& set, std::size_t below, std::size_t missing, cons
 }
 
 std::vector<Solution> Combinations::with_last(std::size_t last, Forms forms) {
+  if (has_no_form_[last]) return {};
   forms_ = forms;
   told_.clear();
   Set set;

@@ -24,7 +24,7 @@ struct Dialect {
   std::string framework;
   std::size_t says;  ///< at least
 };
-const Dialect dialects_of_trainers[] = {{"megatron", 72},       {"torchtitan", 30}, {"deepspeed", 252},
+const Dialect dialects_of_trainers[] = {{"megatron", 66},       {"torchtitan", 24}, {"deepspeed", 240},
                                         {"trl", 396},           {"hf", 90},         {"axolotl", 396},
                                         {"llama-factory", 333}, {"unsloth", 27},    {"ms-swift", 324},
                                         {"litgpt", 7},          {"torchtune", 54},  {"lightning", 28}};

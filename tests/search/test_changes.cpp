@@ -105,5 +105,5 @@ TEST_CASE("a change that cannot be made leaves the run as it was, in every train
       }
     }
   }
-  CHECK(left > 1000);
+  CHECK(left > 500);
 }

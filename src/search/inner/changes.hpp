@@ -28,6 +28,7 @@ enum class ChangeKind {
   sharding,
   offload,
   optimizer,
+  context,
   tensor,
   pipeline,
   experts,
@@ -73,6 +74,10 @@ std::size_t larger_accelerators(const spec::Question& question, Larger larger);
 
 /// Tensors that tensor parallelism leaves whole on every rank, cut along the sequence.
 bool sequence_parallel(Changed& run, Larger larger, std::size_t step);
+
+/// Long sequences cut over twice, four times, ... as many accelerators, which share a replica instead of having one
+/// each.
+bool context_parallel(Changed& run, Larger larger, std::size_t step);
 
 /// Layers cut over twice, four times, ... as many accelerators, which share a replica instead of having one each.
 bool tensor_parallel(Changed& run, Larger larger, std::size_t step);

@@ -39,6 +39,7 @@ class Combinations {
         probe_(probe) {
     another_tight_.verdict = trust::VerdictKind::tight;
     made_.fill(start_);
+    for (const Change& change : changes_) has_no_form_.push_back(change.steps(question, larger) == 0);
   }
 
   /// The smallest set that fits of those in which the change at `last` is the dearest, at most four together, and
@@ -125,6 +126,8 @@ class Combinations {
   Solution another_tight_;  ///< stands for those that are tight behind the one that is told
   Forms forms_ = Forms::strongest;
   std::span<const Change> changes_ = all_changes();
+  std::vector<bool>
+      has_no_form_;         ///< of the changes, those that nothing of the run asks for, whatever others make of it
   std::vector<Set> found_;  ///< what fits, of all that was handed out
   std::vector<Solution> told_;
 };
