@@ -4,6 +4,7 @@
 #include "cli/run.hpp"
 #include "llmcalc/quantity/error.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -96,6 +97,31 @@ TEST_CASE("rows of a file are questions, with what the command line says for all
   CHECK_THAT(outcome.answer,
              Contains("tests=\"2\" failures=\"1\" errors=\"0\"") && Contains("name=\"large\"><failure"));
   CHECK_THROWS_WITH(fit({"--rows", folder.write("bad.csv", "gpu,seq\nh100\n")}), Contains("bad.csv:2"));
+}
+
+TEST_CASE("a list for a pipeline counts what it lists, and says what the same list says in JSON") {
+  const auto listed = [](const std::string& form) {
+    return fit({"--params", "7e9", "--dtype", "bf16", "--gpu", "4090,b300,a100-80,nosuchcard", "--format", form})
+        .answer;
+  };
+  const auto text = listed("junit");
+  const auto count = [&](std::string_view what) {
+    std::size_t found = 0;
+    for (auto at = text.find(what); at != text.npos; at = text.find(what, at + 1)) ++found;
+    return std::to_string(found);
+  };
+  CHECK_THAT(text, Contains("tests=\"" + count("<testcase ") + "\" failures=\"" + count("<failure ") + "\" errors=\"" +
+                            count("<error ") + "\""));
+  const auto gib = [](const nlohmann::json& bytes) { return fmt::format("{:.2f}", bytes.get<double>() / (1U << 30U)); };
+  int failed = 0;
+  const auto answer = nlohmann::json::parse(listed("json"));
+  for (const auto& run : answer.at("runs")) {
+    if (run["verdict"] != "does_not_fit") continue;
+    ++failed;
+    CHECK_THAT(text, Contains("needs " + gib(run["needed_bytes"]) + " of " + gib(run["capacity_bytes"]) +
+                              " GiB, at most " + gib(run["high_bytes"])));
+  }
+  CHECK(failed == 2);
 }
 
 TEST_CASE("without an accelerator there is no verdict to be quiet or strict about") {

@@ -97,6 +97,25 @@ TEST_CASE("a tool answers the screen of the command line, and a summary of its J
   CHECK(result.dump().size() < 8'000);
 }
 
+TEST_CASE("an agent is warned of what a person is warned of, and noted what is noted") {
+  int warned = 0;
+  for (const std::string gpu : {"4090", "h100-sxm", "a100-80"}) {
+    for (const std::string verb : {"fit", "serve"}) {
+      const std::string most = verb == "fit" ? "method" : "concurrency";
+      const std::string value = verb == "fit" ? "qlora" : "500";
+      const std::vector<std::string> line{verb, "llama-3-8b", "--gpu", gpu, "--" + most, value};
+      const auto screen = cli::run(line, {});
+      const auto result = agent_call(verb, {{"model", "llama-3-8b"}, {"gpu", gpu}, {most, value}});
+      const auto text = result["content"][0]["text"].get<std::string>();
+      CAPTURE(verb, gpu);
+      for (const auto& each : screen.warnings) CHECK_THAT(text, Contains("warning: " + each + "\n"));
+      for (const auto& each : screen.notes) CHECK_THAT(text, Contains("note: " + each + "\n"));
+      warned += static_cast<int>(screen.warnings.size());
+    }
+  }
+  CHECK(warned > 0);
+}
+
 TEST_CASE("what an agent asks wrongly it is told as a person is, and may mend") {
   const auto wrong = agent_call("fit", {{"model", "llama-3-8c"}});
   CHECK(wrong["isError"] == true);

@@ -191,7 +191,14 @@ TEST_CASE("weights and engines that are found keep the limits where they say so"
     CAPTURE(limit);
     for (const Find what : {Find::quant, Find::engine}) {
       const auto typed = [&](const std::string& change) { return served(test::with(asked, words_of(change))); };
-      for (const Candidate& each : serving::find(served(asked), what, typed)) {
+      const auto all = serving::find(served(asked), what, typed);
+      // Narrower weights are tried until some carry the load; engines stand by what they make of it.
+      const auto at_last = [&](const Candidate& each) { return each.carries == (&each == &all.back()); };
+      const auto rank = [](const Candidate& each) { return std::pair(each.carries, each.max_concurrency); };
+      if (what == Find::engine) CHECK(std::ranges::is_sorted(all, std::ranges::greater(), rank));
+      if (what == Find::quant && all.back().carries) CHECK(std::ranges::all_of(all, at_last));
+      if (what == Find::quant) CHECK((all.back().carries || all.size() == 3));  // 16, 8 and 4 bits
+      for (const Candidate& each : all) {
         CAPTURE(each.change);
         if (each.change.find("llama.cpp") != std::string::npos || each.change.find("ollama") != std::string::npos)
           continue;
