@@ -224,8 +224,10 @@ void LoadClock::prompt() {
     const double launched = replays ? 0.0 : in_seconds(clock_.launching_prompts());
     return std::max(prompt_time(prompts * length, length), launched);
   };
-  own_prompt_ = pass(1);
-  shared_prompt_ = pass(together) / together / static_cast<double>(deployment_.question.layout.pp);
+  const auto stages = static_cast<double>(deployment_.question.layout.pp);
+  const double chunks = std::ceil(length / static_cast<double>(deployment_.setup.batched_tokens));
+  own_prompt_ = pass(1) * (chunks + stages - 1) / (chunks * stages);  // a stage has the next chunk while one goes on
+  shared_prompt_ = pass(together) / together / stages;
 }
 
 /// A whole prompt under llama.cpp, which a proposing model reads as well.

@@ -93,12 +93,13 @@ class Scheduler {
     const double step = decodes_ > 0 ? engine_.decode(decodes_, decoding_.positions / decodes_) : 0.0;
     if (decodes_ > 0) step_ = step;
     const double prompt = read_ > 0 ? engine_.prompt(read_, lengths_ / read_) / engine_.stages : 0.0;
-    behind_ = (engine_.stages - 1) * prompt;
+    const bool launches = read_ > 0 && read_ + engine_.judged * decodes_ > engine_.replayed;
+    behind_ = (engine_.stages - 1) * (launches ? std::max(prompt, engine_.launch_s) : prompt);
     return {.own = prompt + step,
             .read = read_,
             .length = lengths_,
             .steps = read_ > 0 ? 1.0 : alike(step),
-            .launches = read_ > 0 && read_ + engine_.judged * decodes_ > engine_.replayed};
+            .launches = launches};
   }
 
   /// So many steps, which have ended now.

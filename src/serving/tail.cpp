@@ -198,13 +198,14 @@ LoopTimes loop_times(const SteppedEngine& engine, const spec::Load& load, std::i
   const auto all = static_cast<double>(times.requests);
   const double later =
       (all - static_cast<double>(clients)) / static_cast<double>(std::max(count - clients, std::int64_t{1}));
-  times.waited = stepped.waited / static_cast<double>(count);
+  double firsts = 0;
   double tokens = 0;
   double answers = 0;
   double held = 0;  // seconds of clients
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const double weight = i < static_cast<std::size_t>(clients) ? 1.0 : later;
     const Answered& each = stepped.requests[i];
+    firsts += each.first - each.sent;
     times.first += weight * (each.first - each.sent) / all;
     times.whole = std::max(times.whole, each.last);
     held += weight * (each.last - each.sent);
@@ -213,6 +214,7 @@ LoopTimes loop_times(const SteppedEngine& engine, const spec::Load& load, std::i
     tokens += weight * (each.last - each.first) / written;
     answers += weight;
   }
+  if (firsts > 0) times.waited = stepped.waited / firsts * times.first;  // as large a part of those that come later
   if (answers > 0) times.later = tokens / answers;
   times.whole += (all - static_cast<double>(count)) / all * held / static_cast<double>(clients);
   return times;

@@ -193,8 +193,16 @@ Figure from_its_rank(const json& answer) {
 
 bool starts(const json& answer) { return answer.at("verdict") == "fits"; }
 
-/// Whether all prompts are as long as they are said to be.
-bool are_alike(const json& answer) { return answer.at("question").at("range_ratio").at("value") == ""; }
+/// Whether the cache is as large as there is room for, and not as somebody said.
+bool fills_limit(const json& answer) {
+  return starts(answer) && answer.at("question").at("kv_bytes").at("value").is_null();
+}
+
+/// Whether all prompts are as long as they are said to be, and experts are met by those of one rank.
+bool are_alike(const json& answer) {
+  const json& question = answer.at("question");
+  return question.at("range_ratio").at("value").is_null() && question.at("attention_dp").at("value") == "1";
+}
 
 constexpr double per_million = 3600 / 1e6;  // tokens a second are so many millions an hour
 
@@ -237,7 +245,9 @@ const std::vector<Rule>& of_servers() {
        where(reads_all, figure("speed.prompt_tokens_per_s"))},
       {"a request of the context has room", at_most, where(has_cache, figure("kv.needed_bytes")), figure("kv.bytes")},
       {"parts and cache are within the limit", at_most,
-       where(starts, plus(figure("memory.held_bytes"), figure("kv.bytes"))), figure("memory.limit_bytes")},
+       where(fills_limit, plus(figure("memory.held_bytes"), figure("kv.bytes"))), figure("memory.limit_bytes")},
+      {"and on the accelerator", at_most, where(starts, plus(figure("memory.held_bytes"), figure("kv.bytes"))),
+       figure("memory.capacity_bytes")},
       {"the limit is within the accelerator", at_most, where(has_cache, figure("memory.limit_bytes")),
        figure("memory.capacity_bytes")},
       {"the tightest rank is one of them", same, from_its_rank, product(0.0, {})},
