@@ -85,8 +85,8 @@ Combinations::Path Combinations::of_passes(Path path) const {
 void Combinations::Made::become(const Made& run) {
   question.training = run.question.training;
   question.layout = run.question.layout;
-  const auto id = [](const Made& made) -> std::string_view { return made.question.gpu ? made.question.gpu->id : ""; };
-  if (id(*this) != id(run)) question.gpu = run.question.gpu;
+  const auto& gpu = run.question.gpu;
+  if (!gpu || !question.gpu || question.gpu->id != gpu->id) question.gpu = gpu;
   terms = run.terms;
   change = run.change;
   cost = run.cost;
