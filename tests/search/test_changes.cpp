@@ -10,6 +10,20 @@ using test::restated;
 using test::some_larger;
 using test::too_large;
 
+namespace {
+
+/// A run after a change, in each of its forms that can be made.
+std::vector<search::Changed> after(const search::Change& change, const spec::Question& run, search::Larger larger) {
+  std::vector<search::Changed> forms;
+  for (std::size_t step = 0; step < change.steps(run, larger); ++step) {
+    search::Changed changed{run, {}, {}, {}};
+    if (change.apply(changed, larger, step)) forms.push_back(std::move(changed));
+  }
+  return forms;
+}
+
+}  // namespace
+
 TEST_CASE("what states need is part of the need, and stays where a change leaves them alone", "[search]") {
   search::Probe probe;
   const auto larger = some_larger();
@@ -19,12 +33,11 @@ TEST_CASE("what states need is part of the need, and stays where a change leaves
     const auto before = probe.need(run);
     CHECK((before && before->at_rest > quantity::Bytes{} && before->at_rest <= before->accelerator));
     for (const auto& change : search::all_changes()) {
-      for (std::size_t step = 0; search::leaves_states(change.kind) && step < change.steps(run, larger); ++step) {
-        search::Changed changed{run, {}, {}, {}};
-        if (!change.apply(changed, larger, step)) continue;
+      if (!search::leaves_states(change.kind)) continue;
+      for (const auto& changed : after(change, run, larger)) {
         INFO(changed.change);
-        const auto after = probe.need(changed.question);
-        CHECK((after && after->at_rest == before->at_rest));
+        const auto need = probe.need(changed.question);
+        CHECK((need && need->at_rest == before->at_rest));
       }
     }
   }
@@ -39,13 +52,11 @@ TEST_CASE("what passes keep stays where only states rest otherwise, and over how
     for (const auto& change : search::all_changes()) {
       if (!search::leaves_passes(change.kind) && !change.makes_room) continue;
       auto before = change.makes_room ? std::nullopt : probe.need(run);
-      for (std::size_t step = 0; step < change.steps(run, larger); ++step) {
-        search::Changed changed{run, {}, {}, {}};
-        if (!change.apply(changed, larger, step)) continue;
+      for (const auto& changed : after(change, run, larger)) {
         INFO(changed.change);
-        const auto after = probe.need(changed.question);
-        if (!before) before = after;
-        CHECK((after && after->kept >= before->kept));
+        const auto need = probe.need(changed.question);
+        if (!before) before = need;
+        CHECK((need && need->kept >= before->kept));
       }
     }
   }
@@ -56,10 +67,8 @@ TEST_CASE("a micro-batch of fewer or shorter sequences needs no more, in every t
   int asked = 0;
   const auto ask = [&](const spec::Question& run, const search::Change& change) {
     std::optional<search::Probed> longer;
-    for (std::size_t step = 0; step < change.steps(run, {}); ++step) {
-      search::Changed changed{run, {}, {}, {}};
-      if (!change.apply(changed, {}, step)) continue;
-      CAPTURE(changed.change, step);
+    for (const auto& changed : after(change, run, {})) {
+      CAPTURE(changed.change);
       const auto shorter = probe.need(changed.question);
       if (longer && shorter) CHECK(shorter->accelerator <= longer->accelerator);
       if (longer && shorter) CHECK(shorter->host <= longer->host);
