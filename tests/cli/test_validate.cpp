@@ -1,12 +1,17 @@
 // llmcalc validate: a row is answered as the same words of fit, and every published row can be answered.
 #include "catch.hpp"
+#include "cli/files.hpp"
 #include "cli/folder.hpp"
 #include "cli/run.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "read/rows.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <filesystem>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -135,6 +140,39 @@ TEST_CASE("filters hold together and groups share out what they leave") {
   CHECK(grouped == lora["summary"]["n"].get<int>());
   CHECK(validation_of({"validate", litgpt, "--where", "id=nothing like it"})["summary"]["n"] == 0);
   CHECK(validation_of({"validate", runs, "--where", "step="})["judged"].size() == 1);
+}
+
+TEST_CASE("a filter keeps the rows whose cell holds its text somewhere, and without a text those that leave it blank") {
+  const auto table = read::read_csv(cli::read_file(litgpt, litgpt), litgpt);
+  const auto column = [&](const std::string& name) {
+    return static_cast<std::size_t>(std::ranges::find(table[0].cells, name) - table[0].cells.begin());
+  };
+  const auto judged = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"validate", litgpt};
+    words.insert(words.end(), more.begin(), more.end());
+    std::set<std::string> ids;
+    const json answer = validation_of(words);
+    for (const auto& row : answer["rows"]) ids.insert(row["id"].get<std::string>());
+    return ids;
+  };
+  const auto all = judged({});
+  for (const auto& [name, text] : {std::pair("model", "llama"),
+                                   {"model", "7b"},
+                                   {"params", ""},
+                                   {"gpu", "a100"},
+                                   {"id", "rt-0"},
+                                   {"micro_batch", ""}}) {
+    CAPTURE(name, text);
+    std::set<std::string> kept;
+    for (const auto& row : std::span(table).subspan(1)) {
+      const std::string& id = row.cells[column("id")];
+      const std::string& cell = row.cells[column(name)];
+      const bool holds = *text == 0 ? cell.empty() : cell.find(text) != std::string::npos;
+      if (holds && all.contains(id)) kept.insert(id);
+    }
+    CHECK_FALSE(kept.size() == all.size());
+    CHECK(judged({"--where", std::string(name) + "=" + text}) == kept);
+  }
 }
 
 TEST_CASE("several files are one set of rows") {
