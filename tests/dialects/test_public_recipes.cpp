@@ -43,6 +43,9 @@ cmd=("$BIN" --num_gpus 8 --module openrlhf.cli.train_sft --model.model_name_or_p
 "${cmd[@]}"
 )",
      "algorithm=sft gpus=8 seq=8192 offload=optimizer attention=flash"},
+    {"a reward model, of whose pairs one is passed at a time",
+     "deepspeed --module openrlhf.cli.train_rm --model.model_name_or_path Qwen/Qwen3-8B --ds.zero_stage 3\n",
+     "algorithm=orpo seq=2048 micro_batch=1 global_batch=128 sharding=zero3"},
 };
 
 /// prime-rl packages/prime-rl-configs/src/prime_rl/configs/trainer.py.
@@ -115,6 +118,9 @@ ray job submit -- python3 train.py --actor-num-nodes 1 --actor-num-gpus-per-node
   --advantage-estimator ppo --rollout-max-response-len 8192 --global-batch-size 256 --use-kl-loss
 )",
      "position=rope algorithm=grpo reference=none gpus=4 bias=none"},
+    {"answers without an end, which take as many tokens as the engine's context leaves",
+     "python3 train.py --hf-checkpoint Qwen/Qwen3-4B --advantage-estimator grpo --rollout-max-prompt-len 1024\n",
+     "model=Qwen3-4B algorithm=grpo seq=-"},
 };
 
 /// MaxText configs/base.yml, max_utils.py (get_individual_scales), layers/decoders.py (get_remat_policy).

@@ -286,7 +286,8 @@ per_device_batch_size: 11
 /// slime scripts/run-glm4.7-30B-A3B.sh: the folder of all checkpoints is said outside.
 TEST_CASE("A checkpoint below a folder that nobody names is left to an option") {
   const auto reading = test::read_alone(
-      "python3 train.py --hf-checkpoint $BASE_DIR/GLM-4.7-Flash --advantage-estimator grpo --global-batch-size 8",
+      "python3 train.py --hf-checkpoint $BASE_DIR/GLM-4.7-Flash --advantage-estimator grpo --global-batch-size 8 "
+      "--rollout-max-response-len 8192",
       "run.sh");
   REQUIRE(reading.open.size() == 1);
   CHECK(reading.open.front().term == "model");

@@ -95,6 +95,7 @@ const std::vector<Trainer> trainers{
      "--actor_num_gpus_per_node 8 --gradient_checkpointing @\n",
      {{"--prompt_max_len 1024", "--prompt_max_len 2048"},
       {"--generate_max_len 1024", "--generate_max_len 4096"},
+      {"--micro_train_batch_size 4", "--micro_train_batch_size 2"},
       {"--train_batch_size 128", "--train_batch_size 64"},
       {"--zero_stage 2", "--zero_stage 3"}}},
     {"LLaMA-Factory src/llamafactory/hparams",

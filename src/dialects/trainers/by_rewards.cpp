@@ -359,9 +359,12 @@ void slime_rules(Sheet& sheet) {
     sheet.say("model", path.substr(path.rfind('/') + 1), *from);
   }
   take_cluster(sheet, "actor_num_gpus_per_node", "actor_num_nodes", 8);
-  const bool whole = sheet.find("rollout_max_context_len") != nullptr;
-  if (whole) sheet.take("seq", {"rollout_max_context_len"});
-  if (!whole) take_sequence(sheet, {"rollout_max_prompt_len", 0}, {"rollout_max_response_len", 1'024}, "slime default");
+  if (sheet.find("rollout_max_context_len") != nullptr)
+    sheet.take("seq", {"rollout_max_context_len"});
+  else if (sheet.find("rollout_max_response_len") != nullptr)
+    take_sequence(sheet, {"rollout_max_prompt_len", 0}, {"rollout_max_response_len", 0}, "slime default");
+  else if (!sheet.has("seq"))
+    sheet.leave_open("seq", "answers may be as long as the engine's context: no rollout_max_response_len", because);
   take_tokens(sheet, said_on(sheet, "use_dynamic_batch_size"), {"max_tokens_per_gpu", 4'096});
   take_updates(sheet);
   const Given* algorithm = sheet.word("algorithm");
@@ -381,7 +384,8 @@ void openrlhf_rules(Sheet& sheet) {
     sheet.say("algorithm", program == "rm" ? "orpo" : program, *sheet.find("algorithm"));
   }
   assume_reward_model(sheet, "algorithm");
-  sheet.by_default("micro_batch", generates ? "1" : "8", "OpenRLHF default");
+  const bool one = program == "rm" || (generates && sheet.find("pretrain") == nullptr);  // as 0.11 spells the model
+  sheet.by_default("micro_batch", one ? "1" : generates ? "4" : "8", "OpenRLHF default");
   take_liger(sheet, "use_liger_kernel");
   take_lora(sheet, "lora_rank", "target_modules");
   if (sheet.has("method") && (program == "dpo" || program == "kto")) sheet.by_default("reference", "model", "OpenRLHF");
