@@ -41,12 +41,25 @@ struct PublicFile {
   std::string_view terms;  ///< "tp=2 ...", "-" where nothing is said
 };
 
+/// No word is from a line that is empty or behind the last one.
+inline void check_places(const dialects::Reading& reading, std::string_view text, std::string_view name) {
+  const auto lines = quantity::pieces_of(text, "\n");
+  for (const auto& word : reading.words) {
+    auto where = quantity::without_start(word.origin.where, std::string(name) + ":");
+    const auto line = quantity::take_number<std::size_t>(where);
+    if (!line || where.starts_with('/')) continue;
+    CAPTURE(word.term, word.origin.where);
+    CHECK((*line > 0 && *line <= lines.size() && !quantity::trim(lines[*line - 1]).empty()));
+  }
+}
+
 inline void check_public(std::span<const PublicFile> files, std::string_view name, std::string_view kind) {
   for (const auto& each : files) {
     CAPTURE(each.file);
     const auto reading = read_alone(each.text, name);
     CHECK(reading.kind == kind);
     CHECK(reading.unread.empty());
+    check_places(reading, each.text, name);
     check_terms(reading, each.terms);
   }
 }

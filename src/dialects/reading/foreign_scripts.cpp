@@ -215,6 +215,7 @@ std::optional<std::vector<std::string>> exec_form(std::string_view text) {
 /// The last stage of an image, and the command of its containers.
 struct BuiltImage {
   std::string name, entry, command;
+  std::size_t at = 0;  ///< of the script, where it says the command
 
   /// ENTRYPOINT in a shell's form takes no arguments (docs.docker.com/reference/dockerfile, Understand how CMD and
   /// ENTRYPOINT interact).
@@ -259,13 +260,14 @@ std::optional<std::string> command_of_image(std::string_view text) {
     std::string_view value = quantity::trim(whole);
     const std::string word = quantity::to_lower(quantity::take_until(value, " "));
     value = quantity::trim(value);
-    if (word == "from") image = {std::string(value.substr(0, value.find(' '))), {}, {}};
+    if (word == "from") image = {std::string(value.substr(0, value.find(' '))), {}, {}, 0};
     if (word == "entrypoint") image.entry = value;
     if (word == "cmd") image.command = value;
+    if (word == "entrypoint" || word == "cmd") image.at = script.size();
     const bool sets = word == "env" || word == "arg";
     const bool ends = quantity::trim(text).empty();
     add_lines(sets ? variables_of(value) : std::string(), line, script);
-    if (ends && (!image.entry.empty() || !image.command.empty())) return script + image.started();
+    if (ends && (!image.entry.empty() || !image.command.empty())) return script.insert(image.at, image.started());
   }
   return std::nullopt;
 }
