@@ -56,11 +56,18 @@ struct Named {
   std::string quant;
 };
 
+/// Folders of ModelScope have no dots: "Qwen2___5-3B-Instruct" (modelscope hub/utils/utils.py, get_cache_dir).
+std::string with_dots(std::string name) {
+  constexpr std::string_view dot = "___";
+  for (auto at = name.find(dot); at != std::string::npos; at = name.find(dot, at)) name.replace(at, dot.size(), ".");
+  return name;
+}
+
 /// The preset that a name can only mean: "NousResearch/Meta-Llama-3-8B-Instruct" is llama-3-8b, "llama3.1:8b" is
 /// llama-3.1-8b.
 std::optional<Named> preset_behind(const std::string& id, const read::Catalogue& catalogue) {
   const auto folder = quantity::without_end(id, "/");
-  std::string name = quantity::to_lower(folder.substr(folder.rfind('/') + 1));
+  std::string name = with_dots(quantity::to_lower(folder.substr(folder.rfind('/') + 1)));
   std::ranges::replace(name, ':', '-');
   if (name.ends_with(gguf)) name = without_shard(name.substr(0, name.size() - gguf.size()));
   if (name.starts_with("meta-")) name.erase(0, std::string_view("meta-").size());

@@ -254,6 +254,22 @@ bool is_read_alone(const fs::path& folder, const std::string& file) {
 
 }  // namespace
 
+/// modelscope hub/utils/utils.py, get_model_masked_directory: a folder has three underlines for each dot of its model.
+TEST_CASE("a folder of ModelScope is asked about as the model that it holds") {
+  const auto first_line = [](const std::string& model) {
+    const auto run = cli::run(std::vector<std::string>{"from", "vllm serve " + model}, cli::Environment{});
+    CHECK(run.code == ExitCode::fits);
+    return run.answer.substr(0, run.answer.find('\n'));
+  };
+  for (std::string model : {"qwen2.5-7b", "llama-3.1-8b", "glm-4.5-air", "phi-3.5-moe", "qwen3-8b"}) {
+    const auto named = first_line("/models/" + model);
+    CAPTURE(named);
+    CHECK(named.find("--model " + model + " ") != named.npos);
+    if (const auto dot = model.find('.'); dot != model.npos) model.replace(dot, 1, "___");
+    CHECK(first_line("/root/.cache/modelscope/hub/models/org/" + model) == named);
+  }
+}
+
 TEST_CASE("a file that is piped in is the file that is named, to its last octet") {
   int compared = 0;
   for (const fs::path& folder : read_cases()) {

@@ -55,6 +55,22 @@ ray job submit --address="http://127.0.0.1:8265" -- python3 train.py --hf-checkp
      "method=lora lora_rank=32 lora_targets=all-linear global_batch=128 gpus=8"},
 };
 
+/// QwenLM/Qwen2 examples/sft/finetune.py, lm-sys/FastChat fastchat/train/train_lora.py, yuanzhoulvpi2017/zero_nlp.
+constexpr test::PublicFile loop_files[] = {
+    {"weights in 4 bits by a switch of one's own",
+     "deepspeed finetune.py --model_name_or_path Qwen/Qwen2-7B-Instruct --bf16 True --per_device_train_batch_size 2 "
+     "--model_max_length 512 --use_lora True --q_lora True --gradient_checkpointing --deepspeed ds_config_zero2.json\n",
+     "method=qlora weights=nf4-dq sharding=zero2 offload=- seq=512 recompute=full"},
+    {"adapters by that switch, and a file that says what it leaves out",
+     "deepspeed --include localhost:0,1 train_sft.py --deepspeed ds_zero2_no_offload.json --use_lora true "
+     "--model_name_or_path a/b --fp16 true --per_device_train_batch_size 4 --model_max_length 2048\n",
+     "method=lora weights=- sharding=zero2 offload=- gpus=2 dtype=fp16"},
+    {"all weights, with states on the host",
+     "deepspeed train_sft.py --deepspeed ds_zero2_offload.json --use_lora false --model_name_or_path a/b "
+     "--per_device_train_batch_size 4 --model_max_length 2048\n",
+     "method=- sharding=zero2 offload=optimizer"},
+};
+
 /// litgpt litgpt/config.py, litgpt/pretrain.py, litgpt/finetune/lora.py.
 constexpr test::PublicFile litgpt_files[] = {
     {"a model of one's own, which counts before its name",
@@ -199,6 +215,7 @@ constexpr test::PublicFile ray_files[] = {
 TEST_CASE("Trainings that were drawn blind are read as their trainers take them") {
   test::check_public(prime_files, "run.toml", "prime-rl configuration");
   test::check_public(slime_files, "run.sh", "slime arguments");
+  test::check_public(loop_files, "run.sh", "Hugging Face training arguments");
   test::check_public(litgpt_files, "run.yaml", "LitGPT configuration");
   test::check_public(foundry_files, "run.yaml", "llm-foundry configuration");
   test::check_public(primus_files, "run.yaml", "Primus experiment");
@@ -292,6 +309,14 @@ TEST_CASE("A text that was handed on hands nothing on, however deep a script goe
     ends = "A" + std::to_string(depth) + "\n" + ends;
   }
   CHECK_THROWS_AS(test::read_alone(script + "vllm serve m\n" + ends, "run.sh"), quantity::BadInput);
+}
+
+/// tloen/alpaca-lora and AGI-Edgerunners/LLM-Adapters finetune.py, whose model is called as axolotl's.
+TEST_CASE("A loop of one's own is no axolotl and no LLaMA-Factory by two keys of theirs") {
+  CHECK_THROWS_WITH(test::read_alone("python finetune.py --base_model yahma/llama-7b-hf --data_path d --batch_size 16 "
+                                     "--micro_batch_size 4 --cutoff_len 256 --lora_r 16\n",
+                                     "run.sh"),
+                    Catch::Matchers::Contains("starts no trainer"));
 }
 
 TEST_CASE("An MPT of no width is refused at its line") {

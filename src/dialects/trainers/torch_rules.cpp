@@ -96,7 +96,9 @@ void widen_under_fsdp(Sheet& sheet) {
 
 bool take_quantization(Sheet& sheet, Nested usual) {
   const auto bits = sheet.count({"quantization_bit", "bits"});
+  const Setting* twice_in_4_bits = chosen(sheet, "q_lora");  // FastChat train_lora.py, Qwen2 examples/sft/finetune.py
   const Setting* four = bits == 4 ? sheet.find({"quantization_bit", "bits"}) : chosen(sheet, "load_in_4bit");
+  if (four == nullptr) four = twice_in_4_bits;
   const Setting* eight = bits == 8 ? sheet.find({"quantization_bit", "bits"}) : chosen(sheet, "load_in_8bit");
   if (four == nullptr && eight == nullptr) return false;
   if (four == nullptr) {
@@ -106,7 +108,7 @@ bool take_quantization(Sheet& sheet, Nested usual) {
   const Setting* twice = sheet.find({"bnb_4bit_use_double_quant", "bnb_config_kwargs.bnb_4bit_use_double_quant",
                                      "use_bnb_nested_quant", "double_quantization", "double_quant"});
   const std::string kind = sheet.text({"bnb_4bit_quant_type", "quantization_type", "quant_type"});
-  const bool nested = twice == nullptr ? usual == Nested::yes : chosen(sheet, twice->key) != nullptr;
+  const bool nested = twice == nullptr ? usual == Nested::yes || twice_in_4_bits : chosen(sheet, twice->key) != nullptr;
   sheet.say("weights", (kind == "fp4" ? "fp4" : "nf4") + std::string(nested ? "-dq" : ""), *four);
   return true;
 }
@@ -180,7 +182,10 @@ void take_zero_by_name(Sheet& sheet, const Setting& file) {
   const char stage = stage_in(name);
   if (stage == '\0') return;
   sheet.guess("sharding", stage == '0' ? "ddp" : std::string("zero") + stage, file);
-  if (name.find("offload") == std::string_view::npos) return;
+  const auto begin = name.find("offload");
+  constexpr std::string_view denials[] = {"no", "no_", "no-", "non_", "wo_", "without_"};  // ds_zero2_no_offload.json
+  const auto denies = [&](std::string_view each) { return name.substr(0, begin).ends_with(each); };
+  if (begin == std::string_view::npos || std::ranges::any_of(denials, denies)) return;
   const bool weights_alone = name.find("offload_param") != std::string_view::npos;
   sheet.guess("offload", stage != '3' ? "optimizer" : weights_alone ? "params" : "params+optimizer", file);
 }

@@ -31,9 +31,9 @@ void take_owner(Sheet& sheet) {
                 .term = "method"});
 }
 
-/// The switch that puts adapters on the model: trl's, LLaVA's.
+/// The switch that puts adapters on the model: trl's, LLaVA's, FastChat's and Qwen's.
 const Setting* adapter_switch(const Sheet& sheet) {
-  constexpr std::string_view switches[] = {"use_dora", "use_peft", "lora_enable"};
+  constexpr std::string_view switches[] = {"use_dora", "use_peft", "lora_enable", "use_lora", "q_lora"};
   const auto* key = quantity::find_if_or_null(switches, [&](std::string_view each) { return sheet.is_on(each); });
   return key == nullptr ? nullptr : &sheet.said(*key);
 }
