@@ -155,6 +155,16 @@ bool take_known(dialects::Reading& reading, Given& word, const std::string& id, 
   return true;
 }
 
+/// A model in a folder that nobody knows, by its own name.
+void take_in_folder(dialects::Reading& reading, const read::Catalogue& catalogue) {
+  const auto* path = quantity::find_or_null(reading.in_folders, "model", &Given::term);
+  if (path == nullptr || !read::has_word(reading.open, path->term)) return;
+  auto named = preset_behind(path->text, catalogue);
+  if (!named) return;
+  std::erase_if(reading.open, [](const Given& each) { return each.term == "model"; });
+  take_preset(reading, reading.words.emplace_back(*path), *std::move(named));
+}
+
 /// The thing that the model's name stands for; whether that names another model, as an adapter names its base.
 bool follow_name(dialects::Reading& reading, const std::vector<Given>& options, const read::Catalogue& catalogue,
                  Lookup lookup) {
@@ -179,6 +189,7 @@ bool follow_name(dialects::Reading& reading, const std::vector<Given>& options, 
 
 void find_model(dialects::Reading& reading, const std::vector<Given>& options, const read::Catalogue& catalogue,
                 Lookup lookup) {
+  if (std::ranges::none_of(options, names_model)) take_in_folder(reading, catalogue);
   if (!follow_name(reading, options, catalogue, lookup)) return;
   reading.hub_name.clear();
   follow_name(reading, options, catalogue, lookup);

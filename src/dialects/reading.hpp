@@ -20,6 +20,7 @@ struct Reading {
   std::string place;                          ///< the file's name, or "--from"
   std::vector<Given> words;                   ///< with the line or key of each
   std::vector<Given> open;                    ///< terms whose value nobody knows; the text says on what it hangs
+  std::vector<Given> in_folders;              ///< of them, paths of which nobody knows the folder alone
   std::vector<spec::Assumption> assumptions;  ///< keys that move the answer and have no term, and what was assumed
   std::vector<std::string> unread;            ///< keys that nobody knows, with their places
   std::vector<spec::Word> missing;            ///< files that were named and not found, by their option

@@ -59,6 +59,7 @@ struct Setting {
   std::vector<std::string> items;  ///< of a list
   std::string where;
   std::string unknown = {};  ///< a shell variable that the value hangs on and nobody set
+  bool in_folder = false;    ///< which stands in the folder of a path whose last part is known
 };
 
 class Settings {

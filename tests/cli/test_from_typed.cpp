@@ -254,6 +254,22 @@ bool is_read_alone(const fs::path& folder, const std::string& file) {
 
 }  // namespace
 
+TEST_CASE("a model in a folder that nobody knows is asked about by its own name, where that can be but one") {
+  const auto run = [](const std::string& command) {
+    return cli::run(std::vector<std::string>{"from", command}, cli::Environment{}).answer;
+  };
+  for (const std::string begin :
+       {"vllm serve ", "vllm serve --model ", "vllm serve --model=", "python -m sglang.launch_server --model-path "}) {
+    for (const std::string folder : {"$MODELS/", "${MODELS}/hub/", "/data/$USER/", "\"$1/$2/\""}) {
+      CAPTURE(begin, folder);
+      CHECK(run(begin + folder + "Qwen3-8B").find("--model qwen3-8b ") != std::string::npos);
+      CHECK_THROWS_WITH(run(begin + folder + "checkpoint-500"), Catch::Matchers::Contains("say --model"));
+      CHECK_THROWS_WITH(run(begin + folder + "$NAME"), Catch::Matchers::Contains("NAME"));
+      CHECK_THROWS_WITH(run(begin + folder + "Qwen3-${SIZE}B"), Catch::Matchers::Contains("SIZE"));
+    }
+  }
+}
+
 /// modelscope hub/utils/utils.py, get_model_masked_directory: a folder has three underlines for each dot of its model.
 TEST_CASE("a folder of ModelScope is asked about as the model that it holds") {
   const auto first_line = [](const std::string& model) {

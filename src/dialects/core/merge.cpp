@@ -192,6 +192,7 @@ Reading merge(std::vector<Reading> readings) {
     for (Given& word : next->words) take_word(std::move(word), all);
     append_new(std::move(next->assumptions), all.assumptions);
     append_new(std::move(next->unread), all.unread);
+    quantity::append(all.in_folders, next->in_folders);
     quantity::append(all.missing, next->missing);
     if (next->config) all.config = std::move(next->config);
     if (next->weights) all.weights = std::move(next->weights);

@@ -94,6 +94,8 @@ void Sheet::guess(std::string_view term, std::string_view text, const Setting& b
 void Sheet::take(std::string_view term, const Setting& setting) {
   if (setting.unknown.empty()) return say(term, setting.text, setting);
   leave_open(term, what_it_hangs_on(setting), setting);
+  if (setting.in_folder)
+    reading_.in_folders.push_back({std::string(term), setting.text, {Source::file, setting.where}});
 }
 
 void Sheet::leave_open(std::string_view term, std::string why, const Setting& because) {

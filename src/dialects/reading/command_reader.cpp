@@ -271,14 +271,15 @@ Settings CommandReader::with_file(Options options, std::string_view key) {
     const std::string named = with_gaps(word);
     if (!word.unknown.empty() && find_(named)) {
       add_file(named, place_of(place_, word, named), files);
-    } else if (!word.unknown.empty()) {
+    } else if (word.text.empty() && !word.unknown.empty()) {  // a value, or options
       assumptions_.push_back(
           {word.unknown + " (" + place_of(place_, word, word.unknown) + ") is not known: options in it are not read"});
     } else if (key.empty() && is_settings_file(word.text)) {
       add_file(word.text, place_of(place_, word, word.text), files);
     } else {
       const std::string name = "positional." + std::to_string(count++);
-      options.settings.put({name, word.text, {}, place_of(place_, word, word.text), {}});
+      const bool in_folder = !word.unknown.empty() && ends_known(word);
+      options.settings.put({name, word.text, {}, place_of(place_, word, word.text), word.unknown, in_folder});
     }
   }
   Settings all;

@@ -283,7 +283,9 @@ void take_values(const std::vector<ShellWord>& words, std::size_t& at, Setting& 
   while (at + 1 < words.size() && is_value(words[at + 1], setting.items.empty())) {
     const ShellWord& value = words[++at];
     setting.items.push_back(value.text);
-    if (!value.unknown.empty()) setting.unknown = value.unknown;
+    if (value.unknown.empty()) continue;
+    setting.unknown = value.unknown;
+    setting.in_folder = ends_known(value);
   }
   setting.text = setting.items.empty() ? "true" : quantity::joined(setting.items, ",");
   if (setting.items.size() < 2) setting.items.clear();
@@ -314,7 +316,10 @@ Options options_of(const std::vector<ShellWord>& words, std::size_t from, std::s
     const std::string flag = word.text.substr(0, equals);
     Setting setting{with_underscores(without_dashes(flag)), {}, {}, place_of(place, word, flag), word.unknown};
     if (equals == std::string::npos) take_values(words, at, setting);
-    if (equals != std::string::npos) setting.text = word.text.substr(equals + 1);
+    if (equals != std::string::npos) {
+      setting.text = word.text.substr(equals + 1);
+      setting.in_folder = ends_known(word);
+    }
     options.settings.put(std::move(setting));
   }
   return options;

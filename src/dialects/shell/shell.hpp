@@ -30,6 +30,9 @@ void append(ShellWord& word, const ShellWord& more);
 /// A text for a shell, in which what is not known stays a variable that nobody set.
 std::string with_gaps(const ShellWord& word);
 
+/// Whether what is unknown of a path stands in its folder, and its last part is known.
+bool ends_known(const ShellWord& word);
+
 struct ShellCommand {
   std::vector<ShellWord> words;
   std::map<std::string, ShellWord> environment;  ///< those of the variables it starts with that launchers read

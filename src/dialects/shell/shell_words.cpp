@@ -59,6 +59,12 @@ std::string with_gaps(const ShellWord& word) {
   return text;
 }
 
+bool ends_known(const ShellWord& word) {
+  const auto last = word.text.rfind('/');
+  const auto is_before = [&](const ShellGap& gap) { return gap.at <= last; };
+  return last != word.text.npos && last + 1 < word.text.size() && std::ranges::all_of(gaps_of(word), is_before);
+}
+
 bool is_name_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool ends_word(char c) { return c == '\0' || std::string_view(" \t\r\n;&|()<>").find(c) != std::string_view::npos; }
 
