@@ -37,6 +37,16 @@ TEST_CASE("a prompt copies the experts that its chunks reach", "[host]") {
   }
 }
 
+TEST_CASE("the processor works where layers or experts are left to it, and nowhere else", "[host]") {
+  const auto works = [](const Words& more) {
+    const Words words{"model", "qwen3-30b-a3b", "quant", "q4_k_m", "engine", "llama.cpp", "gpu", "rtx-4090"};
+    return serving::uses_processor(serving::deploy(test::served(with(words, more))));
+  };
+  CHECK_FALSE(works({}));
+  CHECK(works({"gpu_layers", "20"}));
+  CHECK(works({"cpu_experts", "10"}));
+}
+
 // AlexsJones/llmfit pulls 755, 774 and 775: an RTX 2080 of 8 GB beside four channels of DDR4-3200.
 TEST_CASE("what lies in host memory is read at its bandwidth", "[host]") {
   struct Row {

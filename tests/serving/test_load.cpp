@@ -5,6 +5,7 @@
 #include "serving/speed.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -45,6 +46,27 @@ TEST_CASE("sentences are cut into tokens faster than what is drawn by chance") {
   CHECK(first("0", "8000") - first("1", "8000") == Approx(8000 * (10e-6 - 1.8e-6)).epsilon(0.15));
   CHECK(first("1", "200") == Approx(0.0103).epsilon(0.25));
   CHECK(first("1", "1000") == Approx(0.0190).epsilon(0.25));
+}
+
+TEST_CASE("a step of tokens is that of sequences half way through their answers") {
+  for (const char* engine : {"vllm", "sglang", "trtllm", "llama.cpp"}) {
+    CAPTURE(engine);
+    const auto step = [&](const char* prompt, const char* output) {
+      return in_seconds(speed_of({"model", "llama-3.1-8b", "gpu", "h100-sxm", "concurrency", "8", "engine", engine},
+                                 {"prompt", prompt, "output", output, "context", "40000"})
+                            .decode_step);
+    };
+    CHECK(step("1024", "8192") == Approx(step("5119", "2")).epsilon(1e-3));
+    CHECK(step("1024", "8192") > 1.02 * step("1024", "2"));
+  }
+}
+
+TEST_CASE("a trace comes at the rate of the gaps between its requests") {
+  auto question = served(qwen);
+  auto requests = std::make_shared<std::vector<spec::Request>>();
+  for (int i = 0; i < 21; ++i) requests->push_back({0.5 * i, 1024, 16});
+  question.serving.load.trace = requests;
+  CHECK(serving::speed_of(serving::deploy(question))->requests_per_s == Approx(2.0));
 }
 
 // vllm bench serve --num-prompts, with and without --max-concurrency.
