@@ -38,9 +38,10 @@ double at_least_none(double share) { return std::max(0.0, share); }
 
 namespace {
 
+/// A run takes a step, however large its batch.
 std::string steps_text(double steps) {
   constexpr double countable_until = 1e15;
-  return steps < countable_until ? q::format_count(std::llround(steps)) : q::format_number(steps, 4);
+  return steps < countable_until ? q::format_count(std::max(1LL, std::llround(steps))) : q::format_number(steps, 4);
 }
 
 void add_critical_batch(const ScaleFollowUps& asked, const KnownRun& run, ScaleAnswer& answer) {

@@ -137,6 +137,8 @@ std::string format_rate_of_money(Money an_hour) {
   constexpr double tenths_of_cents = 1000.0;
   const double dollars = in_dollars(an_hour);
   const bool is_whole_cents = std::llround(dollars * tenths_of_cents) % 10 == 0;
+  constexpr double cent = 0.01;
+  if (dollars > 0 && dollars < cent) return fmt::format("${:.2g}", dollars);
   return is_whole_cents || dollars >= 1 ? format_money(an_hour) : fmt::format("${:.3f}", dollars);
 }
 

@@ -63,6 +63,9 @@ TEST_CASE("Time, money and shares", "[format]") {
   CHECK(format_mass(kilograms(552e3)) == "552 t");
   CHECK(format_money(dollars(1234)) == "$1,234");
   CHECK(format_money(dollars(0.79)) == "$0.79");
+  CHECK(format_rate_of_money(dollars(0.00035)) == "$0.00035");
+  CHECK(format_rate_of_money(dollars(0.0018)) == "$0.0018");
+  CHECK(format_rate_of_money(dollars(0.125)) == "$0.125");
   CHECK(format_percent(0.415) == "41.5 %");
   CHECK(format_percent(1) == "100 %");
 }
