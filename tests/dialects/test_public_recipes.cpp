@@ -233,6 +233,14 @@ Environment="CUDA_VISIBLE_DEVICES=0,1" "LEN=4096"
 ExecStart=/opt/venv/bin/vllm serve Qwen/Qwen2.5-7B-Instruct -tp 2 --max-model-len ${LEN}
 )",
      "gpus=2 context=4096"},
+    {"variables behind the command", R"(
+[Service]
+ExecStart=/opt/venv/bin/vllm serve Qwen/Qwen2.5-7B-Instruct -tp 4 --max-model-len ${LEN}
+Restart=always
+Environment="CUDA_VISIBLE_DEVICES=0,1,2,3"
+Environment="LEN=8192"
+)",
+     "gpus=4 context=8192"},
 };
 
 /// production-stack helm/templates/ray-cluster.yaml: pods with requestGPU each.

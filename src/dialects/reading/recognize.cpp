@@ -141,6 +141,15 @@ std::string command_of_quadlet(const std::vector<UnitLine>& lines) {
   return before + behind;
 }
 
+/// Variables of a unit hold for its command wherever they stand (systemd.exec(5)): those behind it are put before it.
+std::string set_behind(const std::vector<UnitLine>& lines, const UnitLine& command) {
+  std::string set;
+  for (const UnitLine* line = &command; line != lines.data() + lines.size(); ++line) {
+    if (line->key == "Environment" && line->lines == 1) set += "export " + quoted_behind_name(line->value) + "; ";
+  }
+  return set;
+}
+
 std::optional<std::string> commands_in_unit(std::string_view text) {
   const bool is_service = text.find("[Service]") != text.npos && text.find("ExecStart=") != text.npos;
   const bool is_quadlet = text.find("[Container]") != text.npos && text.find("\nImage=") != text.npos;
@@ -150,7 +159,7 @@ std::optional<std::string> commands_in_unit(std::string_view text) {
   for (const UnitLine& line : lines) {
     const auto start = std::min(line.value.find_first_not_of("-@:+!"), line.value.size());
     if (is_quadlet && line.key == "Image") script += command_of_quadlet(lines);
-    if (!is_quadlet && line.key == "ExecStart") script += line.value.substr(start);
+    if (!is_quadlet && line.key == "ExecStart") script += set_behind(lines, line) + line.value.substr(start);
     if (!is_quadlet && line.key == "Environment") script.append("export ").append(quoted_behind_name(line.value));
     script.append(is_quadlet || line.key != "ExecStart" ? line.lines : 1, '\n');
   }
