@@ -33,6 +33,8 @@ const Edge edges[] = {
     {"cp", "sharding", dense + " --framework trl --gpus 8 --cp 2 --sharding fsdp2", "--sharding ddp"},
     {"cp", "sharding", dense + " --framework hf --gpus 8 --cp 2 --cp-exchange all-to-all --sharding zero3",
      "--sharding fsdp2"},
+    {"cp", "algorithm", dense + " --framework trl --gpus 8 --cp 2 --sharding fsdp2 --algorithm sft",
+     "--algorithm grpo"},
     {"offload", "recompute", dense + " --framework llama-factory --recompute full --offload activations",
      "--recompute none"},
     {"offload", "recompute", dense + " --framework hf --recompute full --offload activations", "--recompute none"},

@@ -285,6 +285,8 @@ TEST_CASE("contradictions name both places") {
       {"--params 7B --framework megatron --compute fp8 --fp8-scaling row", "--fp8-scaling", "--framework megatron"},
       {"--model gpt2 --seq 2048", "--seq", "max_position 1024"},
       {"--params 7B --tokens 1T --samples 5", "--samples", "--tokens 1T"},
+      {"--params 7B --framework trl --gpus 8 --cp 8 --sharding fsdp2 --samples 5 --sample-tokens 9 --packing 1",
+       "--packing", "--cp 8"},
       {"--layers 2 --hidden 100 --heads 3 --vocab 10 --ffn 10", "--heads", "--hidden 100"},
   };
   for (const auto& [line, place, other] : cases) {

@@ -63,6 +63,15 @@ bool multiplies_narrow(const Training& training) { return formats::is_narrow_flo
 
 bool scales_rows(const QuestionDraft& draft) { return draft.training().fp8_scaling == spec::Fp8Scaling::row; }
 
+/// trl 1.16 trainer/sft_trainer.py: documents would attend to one another around torch's ring (cp_size); Ulysses
+/// (sp_size) takes packed samples.
+bool packs_around_ring(const QuestionDraft& draft) {
+  const spec::Layout& layout = draft.layout();
+  const bool packs =
+      draft.question.pricing.data.packing && frameworks::row_of(draft.training().framework).splits_by_accelerate;
+  return packs && layout.cp > 1 && layout.cp_exchange != spec::ContextExchange::all_to_all;
+}
+
 bool recomputes(const QuestionDraft& draft, RecomputeModule module) {
   return quantity::contains(draft.training().recompute.modules, module);
 }
