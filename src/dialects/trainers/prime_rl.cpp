@@ -37,6 +37,29 @@ void take_prime_head(Sheet& sheet, bool by_rewards) {
   if (by_rewards && chunk != nullptr && chunk->text != "disabled") sheet.say("loss", "fused-linear", *chunk);
 }
 
+/// Keys of releases whose configs/trainer.py has OffloadMode, MoERuntimeConfig and QuantizationConfig.
+bool has_modes(const Sheet& sheet) {
+  constexpr std::string_view since[] = {"model.offload", "model.moe.", "model.quantization", "model.fusions",
+                                        "monitors."};
+  return std::ranges::any_of(sheet.settings().all(), [&](const Setting& each) {
+    return std::ranges::any_of(since, [&](std::string_view key) { return each.key.starts_with(key); });
+  });
+}
+
+/// configs/trainer.py, ModelConfig of those releases: checkpoints, which rest on the host as the optimizer does,
+/// compiled layers and a head by chunks unasked; ac_offloading_requires_ac switches checkpoints on whatever model.ac
+/// says.
+void take_prime_modes(Sheet& sheet) {
+  const char* whose = "prime-rl default";
+  const bool leaves = sheet.find("model.ac_offloading") == nullptr && section(sheet, "model.ac_offloading") == nullptr;
+  if (leaves || sheet.find("model.ac") == nullptr) sheet.by_default("recompute", "full", whose);
+  const Setting* said = sheet.find("model.offload");
+  if (leaves && said != nullptr && sheet.has("offload")) sheet.assume(*said, "checkpoints, there unasked, stay");
+  if (leaves) sheet.by_default("offload", "activations", whose);
+  if (sheet.find("model.compile") == nullptr) sheet.by_default("compile", "1", whose);
+  if (sheet.find("model.fused_lm_head_token_chunk_size") == nullptr) sheet.by_default("loss", "fused-linear", whose);
+}
+
 /// configs/rl.py, sft.py: some accelerators of one node, or all of several; and over how many a copy of the weights is
 /// spread.
 void take_prime_machines(Sheet& sheet) {
@@ -70,8 +93,12 @@ void prime_rl_rules(Sheet& sheet) {
     sheet.by_default("reference", "none", "prime-rl: its loss has no reference");
     sheet.by_default("samples_by_engine", "1", "a server on other accelerators: llmcalc serve");
   }
+  const bool modes = has_modes(sheet);
+  if (modes && sheet.find("model.offload") == nullptr)
+    sheet.by_default("offload", "optimizer", "prime-rl default: checkpoints, there too, stay");
   take_prime_checkpoints(sheet);
-  take_prime_head(sheet, by_rewards);
+  if (modes) take_prime_modes(sheet);
+  take_prime_head(sheet, by_rewards || modes);
   if (const Setting* adapters = section(sheet, "model.lora")) {
     sheet.say("method", "lora", *adapters);
     sheet.by_default("lora_rank", "16", "prime-rl default");
