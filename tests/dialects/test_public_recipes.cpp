@@ -70,10 +70,10 @@ constexpr test::PublicFile prime_files[] = {
      "inference_gpu_ids = [0, 1, 2, 3]\ntrainer_gpu_ids = [4, 5]\n[trainer.model.ac]\n[model]\nname = \"a/b\"\n"
      "[orchestrator]\nbatch_size = 1024\nmicro_batch_size = 32\nseq_len = 4096\n",
      "gpus=2 seq=4096 micro_batch=32 recompute=full"},
-    {"a release that moves the optimizer, checkpoints layers and cuts the head unasked",
+    {"a release that moves the optimizer and checkpoints layers unasked",
      "[model]\nname = \"Qwen/Qwen3-30B-A3B\"\nep = 8\n[model.moe.dispatch]\ntype = \"torch\"\n[data]\nseq_len = 2048\n"
      "batch_size = 32\n[deployment]\nnum_train_nodes = 4\n",
-     "recompute=full offload=optimizer compile=1 loss=fused-linear gpus=32 ep=8 global_batch=32"},
+     "recompute=full offload=optimizer compile=1 loss=- gpus=32 ep=8 global_batch=32"},
     {"its optimizer where it is trained, FP8 products, nothing else unasked",
      "[model]\nname = \"Qwen/Qwen3-8B\"\noffload = \"none\"\nac = \"None\"\nac_offloading = \"None\"\ncompile = "
      "\"None\"\n"
@@ -84,7 +84,11 @@ constexpr test::PublicFile prime_files[] = {
     {"its optimizer where it is trained, and checkpoints on the host unasked",
      "[model]\nname = \"Qwen/Qwen3-8B\"\noffload = \"none\"\nac = \"None\"\n[data]\nbatch_size = 8\n[deployment]\n"
      "num_train_gpus = 8\n",
-     "recompute=full offload=activations"},
+     "recompute=full offload=activations loss=fused-linear"},
+    {"rewards, of which each release with experts' own keys cuts the head, and the older key of its optimizer",
+     "seq_len = 4096\n[model]\nname = \"Qwen/Qwen3-30B-A3B\"\n[trainer.model]\noptim_cpu_offload = false\n"
+     "[trainer.model.moe.compute]\ntype = \"deepgemm_fp8\"\n[orchestrator]\nbatch_size = 128\n",
+     "algorithm=grpo recompute=full offload=activations loss=fused-linear compile=1 compute=-"},
 };
 
 /// NeMo-RL nemo_rl/algorithms/grpo.py, setup, and dpo.py; examples/configs/grpo_math_1B.yaml.

@@ -4,6 +4,8 @@
 #include "quantity/parse.hpp"
 
 #include <algorithm>
+#include <span>
+#include <string_view>
 
 namespace llmcalc::dialects {
 namespace {
@@ -37,19 +39,21 @@ void take_prime_head(Sheet& sheet, bool by_rewards) {
   if (by_rewards && chunk != nullptr && chunk->text != "disabled") sheet.say("loss", "fused-linear", *chunk);
 }
 
-/// Keys of releases whose configs/trainer.py has OffloadMode, MoERuntimeConfig and QuantizationConfig.
-bool has_modes(const Sheet& sheet) {
-  constexpr std::string_view since[] = {"model.offload", "model.moe.", "model.quantization", "model.fusions",
-                                        "monitors."};
+/// Keys that came to configs/trainer.py with or after the defaults of 0.7.0 (OffloadMode, FusionsConfig;
+/// MoERuntimeConfig).
+constexpr std::string_view newest_keys[] = {"model.offload", "model.fusions"};
+constexpr std::string_view newer_keys[] = {"model.offload", "model.fusions", "model.full_offload", "model.moe."};
+
+bool names_any(const Sheet& sheet, std::span<const std::string_view> keys) {
   return std::ranges::any_of(sheet.settings().all(), [&](const Setting& each) {
-    return std::ranges::any_of(since, [&](std::string_view key) { return each.key.starts_with(key); });
+    return std::ranges::any_of(keys, [&](std::string_view key) { return each.key.starts_with(key); });
   });
 }
 
 /// configs/trainer.py, ModelConfig of those releases: checkpoints, which rest on the host as the optimizer does,
-/// compiled layers and a head by chunks unasked; ac_offloading_requires_ac switches checkpoints on whatever model.ac
-/// says.
-void take_prime_modes(Sheet& sheet) {
+/// compiled layers and a head by chunks (in SFT the newest alone) unasked; ac_offloading_requires_ac switches
+/// checkpoints on whatever model.ac says.
+void take_prime_modes(Sheet& sheet, bool cuts_head) {
   const char* whose = "prime-rl default";
   const bool leaves = sheet.find("model.ac_offloading") == nullptr && section(sheet, "model.ac_offloading") == nullptr;
   if (leaves || sheet.find("model.ac") == nullptr) sheet.by_default("recompute", "full", whose);
@@ -57,7 +61,8 @@ void take_prime_modes(Sheet& sheet) {
   if (leaves && said != nullptr && sheet.has("offload")) sheet.assume(*said, "checkpoints, there unasked, stay");
   if (leaves) sheet.by_default("offload", "activations", whose);
   if (sheet.find("model.compile") == nullptr) sheet.by_default("compile", "1", whose);
-  if (sheet.find("model.fused_lm_head_token_chunk_size") == nullptr) sheet.by_default("loss", "fused-linear", whose);
+  if (cuts_head && sheet.find("model.fused_lm_head_token_chunk_size") == nullptr)
+    sheet.by_default("loss", "fused-linear", whose);
 }
 
 /// configs/rl.py, sft.py: some accelerators of one node, or all of several; and over how many a copy of the weights is
@@ -93,12 +98,13 @@ void prime_rl_rules(Sheet& sheet) {
     sheet.by_default("reference", "none", "prime-rl: its loss has no reference");
     sheet.by_default("samples_by_engine", "1", "a server on other accelerators: llmcalc serve");
   }
-  const bool modes = has_modes(sheet);
-  if (modes && sheet.find("model.offload") == nullptr)
+  const bool modes = names_any(sheet, newer_keys);
+  const bool cuts_head = by_rewards ? modes : names_any(sheet, newest_keys);
+  if (modes && sheet.find({"model.offload", "model.optim_cpu_offload"}) == nullptr)
     sheet.by_default("offload", "optimizer", "prime-rl default: checkpoints, there too, stay");
   take_prime_checkpoints(sheet);
-  if (modes) take_prime_modes(sheet);
-  take_prime_head(sheet, by_rewards || modes);
+  if (modes) take_prime_modes(sheet, cuts_head);
+  take_prime_head(sheet, by_rewards || cuts_head);
   if (const Setting* adapters = section(sheet, "model.lora")) {
     sheet.say("method", "lora", *adapters);
     sheet.by_default("lora_rank", "16", "prime-rl default");
