@@ -69,6 +69,12 @@ std::string_view reason(Phase phase) {
   return {};
 }
 
+/// Whether it stands before the trained model's own pass, where samples are made.
+bool is_generation(const Walks& walks, const memory::PeakMoment& peak) {
+  const auto generates = [](const program::Companion& each) { return each.role == program::CompanionRole::generation; };
+  return peak.phase == Phase::forward && peak.position == 0 && std::ranges::any_of(walks.program.companions, generates);
+}
+
 /// Why the peak is where it is.
 Explanation explain_peak(const Walks& walks) {
   const auto& peak = walks.memory.peak();
@@ -76,7 +82,9 @@ Explanation explain_peak(const Walks& walks) {
   const auto gib = [](Bytes size) { return quantity::format_gib(size); };
   const Bytes running = alive.logits + alive.temporaries + alive.workspace;
   return {
-      std::string(reason(peak.phase)),
+      std::string(is_generation(walks, peak)
+                      ? "states + keys and values of all samples of the step + weights that are gathered to make them"
+                      : reason(peak.phase)),
       fmt::format("{} + {} + {} = {}", gib(alive.states()), gib(alive.activations), gib(running), gib(alive.total())),
       fmt::format("the highest of {} moments of the walk over the step program", walks.timeline.size())};
 }
@@ -90,6 +98,7 @@ SizeAnswer size_answer(const program::Size& size) {
 std::string place_of(const Walks& walks, const memory::PeakMoment& peak) {
   if (peak.phase == Phase::optimizer) return "optimizer step";
   if (peak.phase > Phase::optimizer) return std::string(memory::name_of(peak.phase));
+  if (is_generation(walks, peak)) return "the generation of samples";
   const auto position = static_cast<std::size_t>(peak.position);
   const std::string_view pass = peak.phase == Phase::backward ? "backward" : "forward";
   const auto& block = walks.program.blocks[walks.program.sequence[position]];

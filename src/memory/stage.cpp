@@ -73,8 +73,8 @@ struct Pass {
   Bytes peak;
 };
 
-/// A frozen model runs block by block and keeps nothing. Generation keeps its cache, beside which one position of each
-/// sample is small.
+/// A frozen model runs block by block and keeps nothing. Generation keeps its cache, and the weights that were gathered
+/// for it, beside which one position of each sample is small.
 Pass pass_of(const BlockPrices& prices, const StepRules& rules, const Companion& companion,
              std::span<const program::BlockRun> runs) {
   Pass pass;
@@ -84,6 +84,7 @@ Pass pass_of(const BlockPrices& prices, const StepRules& rules, const Companion&
     const BlockWalk& walk = prices.walks[own];
     const Bytes gathered = rules.streams_weights ? prices.weights->blocks[own].gathered : bytes(0);
     pass.kept += count * walk.kept;
+    if (companion.role == CompanionRole::generation && rules.gathers_all) pass.kept += count * gathered;
     widest = std::max(widest, walk.forward_peak + gathered);
   }
   pass.peak = pass.kept + (companion.role == CompanionRole::generation ? bytes(0) : widest);

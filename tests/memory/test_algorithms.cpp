@@ -134,6 +134,22 @@ TEST_CASE("samples are made with keys and values of a whole optimizer step in th
   CHECK(peak(words, Phase::forward) == in_bytes(persistent(words).total()) + cache);
 }
 
+// trl models/utils.py, unwrap_model_for_generation: deepspeed.zero.GatheredParameters of all parameters.
+TEST_CASE("trainers that generate by TRL's code have ZeRO-3's weights whole meanwhile, and only they") {
+  for (const std::string framework : {"trl", "axolotl", "llama-factory", "ms-swift", "deepspeed"}) {
+    const std::string algorithm = framework == "llama-factory" ? "ppo" : "grpo";
+    const auto beside_states = [&](const std::string& more) {
+      const auto words = "--framework " + framework + " --method lora --dtype bf16 --gpus 8 --recompute full" +
+                         " --algorithm " + algorithm + " --sharding zero3" + more;
+      return peak(words, Phase::forward) - in_bytes(persistent(words).total());
+    };
+    CAPTURE(framework);
+    CHECK((beside_states("") > 2 * parameters) == (framework != "deepspeed"));
+    CHECK(beside_states("") < 9 * parameters / 4);
+    CHECK(beside_states(" --samples-by-engine 1") < 2 * parameters);
+  }
+}
+
 TEST_CASE("samples of an engine that sleeps or stands elsewhere leave nothing with the trainer") {
   const std::string words = "--algorithm grpo --recompute full --samples-by-engine 1 --grad-accum ";
   CHECK(peak(words + "1024", Phase::forward) == peak(words + "2", Phase::forward));
