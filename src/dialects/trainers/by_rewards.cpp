@@ -367,9 +367,8 @@ void slime_rules(Sheet& sheet) {
     sheet.leave_open("seq", "answers may be as long as the engine's context: no rollout_max_response_len", because);
   take_tokens(sheet, said_on(sheet, "use_dynamic_batch_size"), {"max_tokens_per_gpu", 4'096});
   take_updates(sheet);
-  const Given* algorithm = sheet.word("algorithm");
-  if (algorithm != nullptr && algorithm->text == "sft") return;
   sheet.by_default("algorithm", "grpo", "slime default");
+  if (sheet.word("algorithm")->text == "sft") return;
   if (const Setting* critic = sheet.find({"critic_num_gpus_per_node", "critic_num_nodes"}))
     ask_policy_alone(sheet, *critic);
   take_engine(sheet, sheet.is_on("colocate") ? Engine::asleep : Engine::apart, {}, {});
@@ -384,8 +383,9 @@ void openrlhf_rules(Sheet& sheet) {
     sheet.say("algorithm", program == "rm" ? "orpo" : program, *sheet.find("algorithm"));
   }
   assume_reward_model(sheet, "algorithm");
-  const bool one = program == "rm" || (generates && sheet.find("pretrain") == nullptr);  // as 0.11 spells the model
-  sheet.by_default("micro_batch", one ? "1" : generates ? "4" : "8", "OpenRLHF default");
+  const bool dotless = generates && sheet.find("pretrain") != nullptr;  // options of releases before 0.11
+  if (dotless) sheet.by_default("micro_batch", "4", "OpenRLHF before 0.10");
+  sheet.by_default("micro_batch", generates || program == "rm" ? "1" : "8", "OpenRLHF default");
   take_liger(sheet, "use_liger_kernel");
   take_lora(sheet, "lora_rank", "target_modules");
   if (sheet.has("method") && (program == "dpo" || program == "kto")) sheet.by_default("reference", "model", "OpenRLHF");
