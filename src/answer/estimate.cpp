@@ -70,9 +70,9 @@ std::string_view reason(Phase phase) {
 }
 
 /// Whether it stands before the trained model's own pass, where samples are made.
-bool is_generation(const Walks& walks, const memory::PeakMoment& peak) {
-  const auto generates = [](const program::Companion& each) { return each.role == program::CompanionRole::generation; };
-  return peak.phase == Phase::forward && peak.position == 0 && std::ranges::any_of(walks.program.companions, generates);
+bool is_among_samples(const Walks& walks, const memory::PeakMoment& peak) {
+  const bool is_first = peak.phase == Phase::forward && peak.position == 0;
+  return is_first && !walks.timeline.empty() && walks.timeline.front().beside;
 }
 
 /// Why the peak is where it is.
@@ -82,9 +82,10 @@ Explanation explain_peak(const Walks& walks) {
   const auto gib = [](Bytes size) { return quantity::format_gib(size); };
   const Bytes running = alive.logits + alive.temporaries + alive.workspace;
   return {
-      std::string(is_generation(walks, peak)
-                      ? "states + keys and values of all samples of the step + weights that are gathered to make them"
-                      : reason(peak.phase)),
+      std::string(
+          is_among_samples(walks, peak)
+              ? "states + what making the samples of a step takes: keys and values, weights that are gathered for it"
+              : reason(peak.phase)),
       fmt::format("{} + {} + {} = {}", gib(alive.states()), gib(alive.activations), gib(running), gib(alive.total())),
       fmt::format("the highest of {} moments of the walk over the step program", walks.timeline.size())};
 }
@@ -98,7 +99,7 @@ SizeAnswer size_answer(const program::Size& size) {
 std::string place_of(const Walks& walks, const memory::PeakMoment& peak) {
   if (peak.phase == Phase::optimizer) return "optimizer step";
   if (peak.phase > Phase::optimizer) return std::string(memory::name_of(peak.phase));
-  if (is_generation(walks, peak)) return "the generation of samples";
+  if (is_among_samples(walks, peak)) return "the making of samples";
   const auto position = static_cast<std::size_t>(peak.position);
   const std::string_view pass = peak.phase == Phase::backward ? "backward" : "forward";
   const auto& block = walks.program.blocks[walks.program.sequence[position]];

@@ -166,12 +166,14 @@ bool head_has_one_product(const spec::Training& training) {
   return plain && !training.compile && !training.precision.autocast;
 }
 
-/// TRL takes the weights of ZeRO-3 out of their shards to generate, as do trainers that call it (trl models/utils.py,
-/// unwrap_model_for_generation: deepspeed.zero.GatheredParameters of all parameters; ds3_gather_for_generation).
-bool gathers_to_generate(const spec::Question& question) {
+/// TRL takes the weights of ZeRO-3 out of their shards to generate, and to merge adapters into what it hands to an
+/// engine, as do trainers that call it (trl 1.16 models/utils.py, unwrap_model_for_generation:
+/// deepspeed.zero.GatheredParameters of all parameters, ds3_gather_for_generation; generation/vllm_generation.py).
+bool gathers_for_samples(const spec::Question& question) {
   const auto& training = question.training;
   const bool by_trainer = frameworks::row_of(training.framework).engine == frameworks::TrainingEngine::trainer;
-  return training.generates() && by_trainer && question.layout.sharding == spec::Sharding::zero3;
+  const bool needs_whole = training.generates() || training.method != spec::Method::full;
+  return training.makes_samples() && needs_whole && by_trainer && question.layout.sharding == spec::Sharding::zero3;
 }
 
 }  // namespace
@@ -188,7 +190,7 @@ StepRules step_rules(const spec::Question& question, const Profile& profile) {
   rules.gradients_resident = rules.gradient_buffer || accumulates;
   rules.keeps_last_graph = profile.loop.keeps_last_graph && !profile.loop.starts_with_longest;
   rules.streams_weights = rules.sharding.gathers_weights() || rules.offload.weights;
-  rules.gathers_all = gathers_to_generate(question);
+  rules.gathers_all = gathers_for_samples(question);
   rules.flat_gradients =
       profile.gradients.accumulates_whole && rules.sharding.gathers_weights() && several_micro_batches;
   rules.fetches_next_layer = !fetches_adapters(profile, question.layout.sharding);

@@ -29,7 +29,7 @@ struct StepRules {
   bool gradient_buffer = true;     ///< gradients have memory of their own from the start
   bool gradients_resident = true;  ///< they are alive while a micro-batch runs
   bool streams_weights = false;    ///< weights are whole on the accelerator only while their layer runs
-  bool gathers_all = false;        ///< ... and all of them at once while samples are made
+  bool gathers_all = false;        ///< ... and all of them at once while samples are made or asked for
   bool flat_gradients = false;     ///< sharded gradients stay whole between micro-batches
   bool asks_in_loss = false;       ///< companions run when the loss is computed, otherwise when samples are made
   bool keeps_last_graph = false;   ///< of the micro-batch before, until the loss of the next one is there

@@ -114,6 +114,9 @@ CompanionStates companion_states(const BlockPrices& prices, std::span<const prog
 CompanionPasses companion_passes(const BlockPrices& prices, const StepRules& rules,
                                  std::span<const program::BlockRun> runs) {
   CompanionPasses sum;
+  for (const auto& [block, count] : runs) {
+    if (rules.gathers_all) sum.before += count * prices.weights->blocks[block].gathered;
+  }
   for (const Companion& companion : prices.companions) {
     const Pass pass = pass_of(prices, rules, companion, runs);
     if (companion.is_trained()) {
@@ -216,7 +219,7 @@ StageWalk::Passes StageWalk::passes_of(BlockRuns runs) const {
     passes.kept.left += leaving_blocks(passes, r) * walk_of(runs[r].block).kept;
   }
   passes.kept.buffers = checkpoint_buffers(passes) + score_buffer(question_, profile_);
-  if (!prices_.companions.empty()) passes.companions = companion_passes(prices_, rules_, runs);
+  if (!prices_.companions.empty() || rules_.gathers_all) passes.companions = companion_passes(prices_, rules_, runs);
   return passes;
 }
 

@@ -146,7 +146,9 @@ TEST_CASE("trainers that generate by TRL's code have ZeRO-3's weights whole mean
     CAPTURE(framework);
     CHECK((beside_states("") > 2 * parameters) == (framework != "deepspeed"));
     CHECK(beside_states("") < 9 * parameters / 4);
-    CHECK(beside_states(" --samples-by-engine 1") < 2 * parameters);
+    CHECK((beside_states(" --samples-by-engine 1") > 2 * parameters) == (framework != "deepspeed"));
+    CHECK(beside_states(" --samples-by-engine 1") <= beside_states(""));
+    CHECK(beside_states(" --samples-by-engine 1 --method full") < 2 * parameters);
   }
 }
 
