@@ -332,7 +332,7 @@ constexpr Change rows[] = {
     {ChangeKind::base, steps<1>, narrow_base},  // as its checkpoint is published
     {ChangeKind::sequence_parallel, steps<1, leaves_sequences_whole>, sequence_parallel},
     {ChangeKind::sharding, steps<2>, shard_states},   // the same result and as much communication
-    {ChangeKind::sharding, steps<2>, shard_weights},  // the same result, later
+    {ChangeKind::sharding, steps<3>, shard_weights},  // the same result, later
     {ChangeKind::recompute, recomputes, recompute},
     {ChangeKind::micro_batch, smaller_micro_batches, smaller_micro_batch},
     {ChangeKind::reference, steps<1, has_reference>, precomputed_reference},

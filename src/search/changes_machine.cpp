@@ -26,6 +26,7 @@ struct ShardingStage {
   spec::Sharding sharding;
   std::string_view change;
   std::string_view cost;
+  bool of_samples = false;  ///< in the place of ZeRO-3, which trainers take apart to make samples
 };
 
 constexpr std::string_view no_more_traffic =
@@ -37,6 +38,8 @@ constexpr ShardingStage stages[] = {
     {spec::Sharding::zero2, "gradients spread as well", no_more_traffic},
     {spec::Sharding::zero3, "weights spread as well, gathered layer by layer", more_traffic},
     {spec::Sharding::fsdp2, "weights spread as well, gathered layer by layer", more_traffic},
+    {spec::Sharding::fsdp2, "weights gathered layer by layer for samples too, where ZeRO-3's are all at once",
+     "time where the trainer generates by itself: each token gathers them", true},
 };
 
 /// Whether the framework can shard so in this layout, and tries to in a search.
@@ -65,7 +68,9 @@ std::vector<spec::Word> accelerator_terms(const spec::Question& question) {
 
 bool shard(Changed& run, const ShardingStage& stage) {
   auto& layout = run.question.layout;
-  const bool shards_more = spec::zero_stage(stage.sharding) > spec::zero_stage(layout.sharding);
+  const bool leaves_zero3 = layout.sharding == spec::Sharding::zero3 && run.question.training.makes_samples();
+  const bool shards_more =
+      stage.of_samples ? leaves_zero3 : spec::zero_stage(stage.sharding) > spec::zero_stage(layout.sharding);
   if (layout.dp * layout.cp == 1 || !shards_more || !can_shard(run.question, stage.sharding)) return false;
   layout.sharding = stage.sharding;
   say(run, {sharding_term(run.question)}, stage.change, stage.cost);
